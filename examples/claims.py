@@ -3,7 +3,7 @@
 
     python3 claims.py http://127.0.0.1:7343          (with a token: FRESHET_TOKEN=… python3 claims.py …)
 
-With `crew = 0` in freshet.toml, freshet itself fetches nothing. Needs only the standard library.
+With `concurrency = 0` in freshet.toml, freshet itself fetches nothing. Needs only the standard library.
 """
 import base64, datetime, http.client, json, os, sys, time, urllib.error, urllib.request
 

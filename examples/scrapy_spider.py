@@ -2,7 +2,7 @@
 
     scrapy runspider scrapy_spider.py -a service=http://127.0.0.1:7343
 
-Set FRESHET_TOKEN in the environment if the service requires a token. With `crew = 0` in freshet.toml,
+Set FRESHET_TOKEN in the environment if the service requires a token. With `concurrency = 0` in freshet.toml,
 freshet itself fetches nothing. Add your own processing of a page to `fetched`.
 """
 import asyncio

@@ -14,7 +14,7 @@ const PAGES = ["/sources?sort=next", "/", "/what-if", "/sources", "/sources?sort
 
 const [binary, count] = [process.argv[2], Number(process.argv[3])];
 const folder = await mkdtemp(join(tmpdir(), "freshet-bench-"));
-await writeFile(join(folder, "freshet.toml"), 'budget = "5000000/day"\ncrew = 0\n');
+await writeFile(join(folder, "freshet.toml"), 'budget = "5000000/day"\nconcurrency = 0\n');
 const urls = Array.from({ length: count }, (_, n) => `https://host-${n % 20000}.example/section-${n % 97}/page-${n}.html`);
 await writeFile(join(folder, "urls.txt"), `${urls.join("\n")}\n`);
 await promisify(execFile)(binary, ["import", "urls.txt"], { cwd: folder });

@@ -63,6 +63,8 @@ pub struct Config {
     pub notify: NotifyConfig,
     /// Path of the file, and the secrets that could not be read.
     pub missing_secrets: MissingSecrets,
+    /// Hints about deprecated names in the file.
+    pub deprecation_hints: Vec<String>,
 }
 
 /// Secrets that could not be read. This is an error only when one is needed.
@@ -112,7 +114,8 @@ struct RawConfig {
     burst: Option<f64>,
     objective: Option<String>,
     store: Option<PathBuf>,
-    crew: Option<RawConcurrency>,
+    #[serde(alias = "crew")]
+    concurrency: Option<RawConcurrency>,
     hosts: RawHosts,
     hours: RawHours,
     keep: RawKeep,
@@ -137,7 +140,7 @@ struct RawServer {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`crew` is neither \"auto\" nor a number")]
+#[serde(untagged, expecting = "`concurrency` is neither \"auto\" nor a number")]
 enum RawConcurrency {
     Number(u32),
     Text(String),
@@ -279,6 +282,7 @@ impl Config {
         for detail in [fetch, mail].into_iter().flatten() {
             *detail = location::locate_value_error(detail, text);
         }
+        config.deprecation_hints = location::deprecation_hints(text, path);
         Ok(config)
     }
 

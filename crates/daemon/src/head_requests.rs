@@ -33,7 +33,7 @@ pub(crate) const HEAD_NOTE: &str = "HEAD: validators match the copy";
 /// HEAD statistics of hosts that do not answer 304.
 #[derive(Default)]
 pub(crate) struct HeadStats {
-    lock_hosts: Mutex<HashMap<String, HostHeadStats>>,
+    hosts: Mutex<HashMap<String, HostHeadStats>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,7 +148,7 @@ impl HeadStats {
     }
 
     fn lock_hosts(&self) -> MutexGuard<'_, HashMap<String, HostHeadStats>> {
-        self.lock_hosts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -278,11 +278,8 @@ impl HostPermits {
                 let _ = core.send(LoopMessage::ReturnPermit(permit_return, number));
             }
             Self::Daemon(client) => {
-                let PermitReturn { host, cooldown_days: rest, failed } = permit_return;
-                send_request(
-                    client,
-                    ControlRequest::ReturnPermit { host, cooldown_days: rest, failed },
-                );
+                let PermitReturn { host, cooldown_days, failed } = permit_return;
+                send_request(client, ControlRequest::ReturnPermit { host, cooldown_days, failed });
             }
             Self::Local(unlisted) => {
                 lock_hosts(unlisted).return_permit(&permit_return, clock.now_days(), gap);

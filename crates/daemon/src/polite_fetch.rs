@@ -107,9 +107,9 @@ impl<'a> PoliteFetch<'a> {
     async fn handle_hook_event(&mut self, event: HookEvent) {
         // A caller that dropped the receiver has given up.
         match event {
-            HookEvent::MayRequest { url, crawl_delay: delay, reply: answer } => {
-                let is_allowed = self.may_request(&url, delay.map(duration_days)).await;
-                let _ = answer.send(is_allowed);
+            HookEvent::MayRequest { url, crawl_delay, reply } => {
+                let is_allowed = self.may_request(&url, crawl_delay.map(duration_days)).await;
+                let _ = reply.send(is_allowed);
             }
             HookEvent::ResponseReceived { url, status, retry_after: wait } => {
                 let now = self.context.clock.now();
@@ -124,8 +124,8 @@ impl<'a> PoliteFetch<'a> {
                         Some(duration_days(wait.delay_from(SystemTime::UNIX_EPOCH + at)));
                 }
             }
-            HookEvent::LoadRobots { url, reply: answer } => {
-                let _ = answer.send(self.cached_robots(url));
+            HookEvent::LoadRobots { url, reply } => {
+                let _ = reply.send(self.cached_robots(url));
             }
             HookEvent::RobotsFetched(file) => {
                 if let Some(record) = file.to_bytes() {
@@ -147,17 +147,17 @@ impl<'a> PoliteFetch<'a> {
         RobotsFile::from_bytes(url, &stored.record, age)
     }
 
-    async fn may_request(&mut self, url: &Url, delay: Option<f64>) -> bool {
+    async fn may_request(&mut self, url: &Url, crawl_delay_days: Option<f64>) -> bool {
         self.return_permit();
         let host = host_name(url);
         let is_robots = url.path() == "/robots.txt";
         if host == self.permitted_host {
             if !is_robots {
-                self.crawl_delay_days = Some(delay.unwrap_or(0.0));
+                self.crawl_delay_days = Some(crawl_delay_days.unwrap_or(0.0));
             }
             return self.wait_for_own_gap(is_robots).await;
         }
-        self.wait_for_permit(host, delay.filter(|_| !is_robots)).await
+        self.wait_for_permit(host, crawl_delay_days.filter(|_| !is_robots)).await
     }
 
     /// The engine granted the first request; later ones keep the gap.
@@ -180,7 +180,7 @@ impl<'a> PoliteFetch<'a> {
         true
     }
 
-    async fn wait_for_permit(&mut self, host: String, delay: Option<f64>) -> bool {
+    async fn wait_for_permit(&mut self, host: String, crawl_delay_days: Option<f64>) -> bool {
         let FetchContext { permits, readers, clock, host_gap_days: gap, .. } = self.context;
         let end = Instant::now() + self.max_wait();
         loop {
@@ -188,7 +188,7 @@ impl<'a> PoliteFetch<'a> {
             let patience = clock.to_clock_days(end.duration_since(Instant::now()));
             let request = PermitRequest {
                 host: host.clone(),
-                crawl_delay_days: delay,
+                crawl_delay_days,
                 max_wait_days: patience,
                 is_final: last,
             };

@@ -19,7 +19,7 @@ use crate::commands::simulate::SimulateArguments;
 
 /// Keep local copies of remote sources fresh under a request budget
 #[derive(Debug, Parser)]
-#[command(name = "freshet", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "freshet", version, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -8,7 +8,7 @@ mod entry;
 mod filter;
 mod health;
 mod mail;
-mod mime;
+mod mail_message;
 mod next_delivery;
 mod notifier;
 mod payload;

@@ -10,7 +10,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use tokio::time::timeout;
 
 use crate::entry::Entry;
-use crate::mime::{self, Mailbox};
+use crate::mail_message::{Mail, parse_mailbox};
 use crate::payload::Payload;
 use crate::sender::{DeliveryError, Envelope, FailureKind, Receipt, Sender};
 use crate::target::{RawEmail, Target};
@@ -118,15 +118,12 @@ fn build_message(
     email: &RawEmail,
     envelope: &Envelope<'_>,
 ) -> Result<(SmtpEnvelope, Vec<u8>), String> {
-    let from = Mailbox::parse(email.from.as_deref().unwrap_or(&server.from))?;
-    let to: Vec<Mailbox> =
-        email.to.iter().map(|it| Mailbox::parse(it)).collect::<Result<_, _>>()?;
-    let addresses = to.iter().map(|it| it.address.clone()).collect();
-    let smtp_envelope = SmtpEnvelope::new(Some(from.address.clone()), addresses);
+    let from = parse_mailbox(email.from.as_deref().unwrap_or(&server.from))?;
+    let to = email.to.iter().map(|it| parse_mailbox(it)).collect::<Result<Vec<_>, _>>()?;
     let (subject, text) =
         (subject(target, envelope.payload), text(target, envelope.payload, MAX_MAIL_ENTRIES));
     // A retry of the same delivery has the same Message-ID, so that receivers can detect duplicates.
-    let mail = mime::Mail {
+    let mail = Mail {
         from: &from,
         to: &to,
         id: envelope.id,
@@ -134,7 +131,7 @@ fn build_message(
         subject: &subject,
         text: &text,
     };
-    Ok((smtp_envelope.map_err(|why| why.to_string())?, mail.format()))
+    Ok((mail.envelope().map_err(|error| error.to_string())?, mail.format()))
 }
 
 fn subject(target: &Target, payload: &Payload) -> String {

@@ -10,7 +10,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::filter::{Filter, InvalidSetting, RawFilter};
-use crate::mime::Mailbox;
+use crate::mail_message::parse_mailbox;
 use crate::signature::{RandomSourceError, SigningKey};
 use crate::template::Template;
 
@@ -306,10 +306,10 @@ impl RawEmail {
             ));
         }
         for address in &self.to {
-            Mailbox::parse(address).map_err(|reason| InvalidSetting::new("to", reason))?;
+            parse_mailbox(address).map_err(|reason| InvalidSetting::new("to", reason))?;
         }
         match &self.from {
-            Some(from) => Mailbox::parse(from)
+            Some(from) => parse_mailbox(from)
                 .map(|_| ())
                 .map_err(|reason| InvalidSetting::new("from", reason)),
             None => Ok(()),

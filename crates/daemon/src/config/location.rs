@@ -1,5 +1,26 @@
 //! Locates errors in a configuration file and lists the allowed values.
 
+use std::path::Path;
+
+/// Deprecated keys that still work, with their new names.
+const DEPRECATED: &[(&str, &str)] = &[("crew", "concurrency")];
+
+/// Returns a hint for each deprecated key in the text of a file.
+pub(super) fn deprecation_hints(text: &str, path: &Path) -> Vec<String> {
+    let mut hints = Vec::new();
+    // Only keys of the top level are deprecated; they come before the first table.
+    for (line, text) in (1..).zip(text.lines()).take_while(|(_, it)| !it.trim().starts_with('[')) {
+        let key = text.split_once('=').map(|(key, _)| key.trim());
+        for (old, new) in DEPRECATED.iter().filter(|(old, _)| key == Some(*old)) {
+            hints.push(format!(
+                "{}, line {line}: `{old}` is deprecated, use `{new}`",
+                path.display()
+            ));
+        }
+    }
+    hints
+}
+
 /// Formats a parser error with line and field, but without the line's text, which may contain a
 /// secret.
 pub(super) fn locate_parse_error(error: &toml::de::Error, text: &str) -> String {
@@ -51,7 +72,8 @@ fn field_lines(text: &str) -> Vec<(usize, String)> {
         } else if let Some((key, _)) = text.split_once('=').filter(|(key, _)| is_key(key)) {
             let key = key.trim();
             let whole = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-            fields.push((line, whole));
+            let renamed = DEPRECATED.iter().find(|(old, _)| *old == whole);
+            fields.push((line, renamed.map_or(whole, |(_, new)| (*new).to_owned())));
         }
     }
     fields
@@ -69,7 +91,7 @@ fn allowed_values(field: &str) -> Option<&'static str> {
         "burst" => "a number of fetches, 1 or more",
         "objective" => "\"harmonic\", \"freshness\", \"age\" or \"capture\"",
         "store" => "a path in quotes: \"freshet.db\"",
-        "crew" => "\"auto\", or a number from 1 to 4096",
+        "concurrency" => "\"auto\", or a number from 1 to 4096",
         "hosts.gap" => "a duration in quotes: \"1s\", \"250ms\" or \"2min\"",
         "hosts.connections" => "a whole number, 1 or more",
         "hours.weights" => "a list of 24 numbers, one for each hour",
@@ -89,4 +111,29 @@ fn allowed_values(field: &str) -> Option<&'static str> {
         "mail.tls" => "\"implicit\", \"starttls\" or \"none\"",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deprecated_key_works_and_is_named_with_its_line() {
+        let path = Path::new("freshet.toml");
+        let old = "budget = \"1/day\"\ncrew = 3\n[hosts]\ngap = \"1s\"\n";
+        let config = super::super::Config::parse(old, path).unwrap();
+        assert_eq!(config.fetch_concurrency, super::super::ConcurrencySetting::Fixed(3));
+        assert_eq!(
+            config.deprecation_hints,
+            ["freshet.toml, line 2: `crew` is deprecated, use `concurrency`"]
+        );
+        let new = old.replace("crew", "concurrency");
+        let config = super::super::Config::parse(&new, path).unwrap();
+        assert!(config.deprecation_hints.is_empty());
+        let both = super::super::Config::parse("crew = 3\nconcurrency = 4\n", path);
+        assert!(both.err().unwrap().to_string().contains("duplicate field"));
+        let wrong = super::super::Config::parse("\ncrew = 5000\n", path);
+        let message = wrong.err().unwrap().to_string();
+        assert!(message.contains("line 2: concurrency: `5000`"), "{message}");
+    }
 }

@@ -66,7 +66,7 @@ pub(super) fn validate(raw: RawConfig, path: &Path) -> Result<Config, String> {
         profile: parse_profile(raw.hours.weights)?,
         host_gap_days: gap,
         host_connections: connections,
-        fetch_concurrency: parse_concurrency(raw.crew)?,
+        fetch_concurrency: parse_concurrency(raw.concurrency)?,
         store,
         retention: parse_retention(&raw.keep)?,
         max_store_bytes: raw.keep.size.as_ref().map(parse_store_size).transpose()?,
@@ -77,6 +77,7 @@ pub(super) fn validate(raw: RawConfig, path: &Path) -> Result<Config, String> {
         notify,
         signals,
         missing_secrets: secrets,
+        deprecation_hints: Vec::new(),
     })
 }
 
@@ -174,10 +175,10 @@ fn parse_concurrency(raw: Option<RawConcurrency>) -> Result<ConcurrencySetting, 
             Ok(ConcurrencySetting::Fixed(fetchers))
         }
         Some(RawConcurrency::Number(fetchers)) => {
-            Err(format!("crew: `{fetchers}` is not a number from 0 to 4096"))
+            Err(format!("concurrency: `{fetchers}` is not a number from 0 to 4096"))
         }
         Some(RawConcurrency::Text(text)) => {
-            Err(format!("crew: `{text}` is neither \"auto\" nor a number"))
+            Err(format!("concurrency: `{text}` is neither \"auto\" nor a number"))
         }
     }
 }

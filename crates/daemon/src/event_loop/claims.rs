@@ -108,9 +108,9 @@ impl Claims {
     pub(super) fn add_to_batch(&mut self, batch: &mut Batch) {
         let leases = &self.leases;
         let active = self.unwritten_leases.drain().filter_map(|(lease, until)| {
-            let ActiveLease { granted_at: since, sources, .. } = leases.get(&lease)?;
+            let ActiveLease { granted_at, sources, .. } = leases.get(&lease)?;
             let (id, sources) = (lease.0, sources.clone());
-            Some(freshet_store::Lease { id, granted_at: *since, expires_at: until, sources })
+            Some(freshet_store::Lease { id, granted_at: *granted_at, expires_at: until, sources })
         });
         batch.leases.extend(active);
         batch.dropped_leases.append(&mut self.dropped_leases);
@@ -284,11 +284,11 @@ impl EventLoop {
     }
 
     fn grant_claim(&mut self, claim: PendingClaim) {
-        let PendingClaim { sources, lease_time: length, next_due_day: next, reply } = claim;
+        let PendingClaim { sources, lease_time, next_due_day, reply } = claim;
         let since = self.context.clock.now();
         let until =
-            since.saturating_add(millis_from_days(self.context.clock.to_clock_days(length)));
-        let next = next.is_finite().then(|| millis_from_days(next).max(since));
+            since.saturating_add(millis_from_days(self.context.clock.to_clock_days(lease_time)));
+        let next = next_due_day.is_finite().then(|| millis_from_days(next_due_day).max(since));
         let claims = &mut self.in_flight.claims;
         let lease = claims.new_lease_id();
         let ids: Vec<u32> = sources.iter().map(|(id, _)| *id).collect();
@@ -381,7 +381,7 @@ impl EventLoop {
     }
 
     fn record_report(&mut self, report: JudgedReport) -> ReportResult {
-        let JudgedReport { lease, fetched_at: at, mut judged } = report;
+        let JudgedReport { lease, fetched_at, mut judged } = report;
         let id = judged.record.source;
         let now = self.context.clock.now();
         let claims = &mut self.in_flight.claims;
@@ -390,7 +390,7 @@ impl EventLoop {
         if !is_late && claims.held_sources.get(&id) != Some(&lease) {
             return ReportResult::NotHeld;
         }
-        if at < active.granted_at || at > now.saturating_add(MAX_CLOCK_SKEW_MS) {
+        if fetched_at < active.granted_at || fetched_at > now.saturating_add(MAX_CLOCK_SKEW_MS) {
             return ReportResult::WrongTime;
         }
         active.unreported = active.unreported.saturating_sub(1);
@@ -399,7 +399,7 @@ impl EventLoop {
         }
         claims.release(id);
         // A client clock that runs a little ahead does not move the log ahead.
-        judged.record.at = at.min(now);
+        judged.record.at = fetched_at.min(now);
         if let Some(change) = &mut judged.record.change {
             change.first_changed_at = change.first_changed_at.min(now);
         }

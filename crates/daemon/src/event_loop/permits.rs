@@ -68,16 +68,16 @@ impl EventLoop {
     }
 
     fn return_permit(&mut self, permit_return: &PermitReturn, host_id: Option<u32>) {
-        let PermitReturn { host, cooldown_days: rest, failed } = permit_return;
+        let PermitReturn { host, cooldown_days, failed } = permit_return;
         let now = self.context.clock.now_days();
         match host_id.filter(|&host_id| self.engine.host_state(host_id).is_some()) {
             Some(host_id) => {
                 self.handle_event(Event::HostRequestFinished {
                     host: host_id,
-                    retry_after: *rest,
+                    retry_after: *cooldown_days,
                     failed: *failed,
                 });
-                if *failed || rest.is_some() {
+                if *failed || cooldown_days.is_some() {
                     self.save_host(host_id);
                     self.in_flight.needs_write = true;
                 }
@@ -136,10 +136,10 @@ impl EventLoop {
         for HostCooldown { host, until } in self.in_flight.unlisted_hosts.cooldowns_after(now) {
             let Some(host_id) = self.host_id(&host) else { continue };
             self.handle_event(Event::HostRequestStarted { host: host_id, earliest: now });
-            let rest = Some(crate::clock::days_from_millis(until) - now);
+            let cooldown_days = Some(crate::clock::days_from_millis(until) - now);
             self.handle_event(Event::HostRequestFinished {
                 host: host_id,
-                retry_after: rest,
+                retry_after: cooldown_days,
                 failed: false,
             });
             self.save_host(host_id);

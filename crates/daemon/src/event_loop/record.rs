@@ -50,22 +50,22 @@ impl EventLoop {
             result: judged,
             postponement,
             hops,
-            crawl_delay_days: crawl_delay,
-            is_slow: slow,
-            fetch_time: fetching,
+            crawl_delay_days,
+            is_slow,
+            fetch_time,
             requests,
-            document_read: read,
+            document_read,
         } = finished;
         self.counters.requests += u64::from(requests);
         let host = self.engine.source_host(id);
-        if let (Some(host), Some(days)) = (host, crawl_delay) {
+        if let (Some(host), Some(days)) = (host, crawl_delay_days) {
             self.handle_event(Event::HostGapChanged { host, days });
         }
         if let Some(postponement) = postponement {
             return self.on_fetch_postponed(id, postponement, hops, requests == 0);
         }
         self.in_flight.on_demand.remove(&id);
-        self.concurrency.record_fetch_time(fetching);
+        self.concurrency.record_fetch_time(fetch_time);
         let Some(judged) = judged else {
             self.counters.fetches += 1;
             // The waiting caller is notified with the next write.
@@ -74,12 +74,12 @@ impl EventLoop {
             return self.handle_event(Event::FetchFinished { id, outcome });
         };
         // All its signals have been received before.
-        if let Some(read) = read {
+        if let Some(read) = document_read {
             self.on_document_read(read);
         }
         // Also a page that its server cannot produce; 503 describes the server as a whole.
         let is_broken = matches!(judged.record.status, 500..=502 | 504..=599);
-        let outcome = self.attribute_failure(id, judged.outcome, slow || is_broken);
+        let outcome = self.attribute_failure(id, judged.outcome, is_slow || is_broken);
         self.record_fetch(id, JudgedFetch { outcome, ..judged });
     }
 

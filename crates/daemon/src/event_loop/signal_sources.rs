@@ -68,7 +68,7 @@ impl SignalSources {
     /// their sources.
     pub(crate) fn load(reader: &Reader, back: f64) -> Result<(Self, Event), StoreError> {
         let mut signal_sources = Self::default();
-        let mut sender = Vec::new();
+        let mut described = Vec::new();
         let mut query = freshet_store::SignalSourceQuery { limit: LOAD_PAGE, ..Default::default() };
         loop {
             let page = reader.signal_sources(&query)?;
@@ -78,11 +78,11 @@ impl SignalSources {
                 let memory = SignalSourceCheckpoint::from_bytes(&it.learned).ok();
                 let memory =
                     memory.filter(|_| !it.learned.is_empty()).map(|it| it.rebase_time(back));
-                sender.push((engine_signal_source(it), memory));
+                described.push((engine_signal_source(it), memory));
                 signal_sources.insert(it);
             }
         }
-        Ok((signal_sources, Event::SignalSourcesDescribed(sender)))
+        Ok((signal_sources, Event::SignalSourcesDescribed(described)))
     }
 
     fn insert(&mut self, it: &SignalSource) {
@@ -176,13 +176,13 @@ impl EventLoop {
                 self.forget_signal_sources(&gone.signal_sources, &gone.sources);
                 self.subscriber.recheck();
             }
-            let mut sender = Vec::with_capacity(changed.signal_sources.len());
+            let mut described = Vec::with_capacity(changed.signal_sources.len());
             for it in &changed.signal_sources {
                 self.in_flight.signal_sources.insert(it);
-                sender.push((engine_signal_source(it), None));
+                described.push((engine_signal_source(it), None));
             }
-            if !sender.is_empty() {
-                self.handle_event(Event::SignalSourcesDescribed(sender));
+            if !described.is_empty() {
+                self.handle_event(Event::SignalSourcesDescribed(described));
             }
             if !changed.described.is_empty() {
                 self.handle_event(Event::SourcesDescribed(changed.described.clone()));

@@ -128,12 +128,12 @@ impl<'a> SignalReader<'a> {
         {
             self.update_children(is_whole);
         }
-        let ours = match self.store_error.take() {
+        let own_error = match self.store_error.take() {
             Some(error) => Some(error.to_string()),
             None if !self.is_active() => Some("the read was cancelled".to_owned()),
             None => None,
         };
-        self.finish(Some(&report), ours)
+        self.finish(Some(&report), own_error)
     }
 
     /// True if the document was an index before and now names pages.
@@ -152,7 +152,11 @@ impl<'a> SignalReader<'a> {
         }
     }
 
-    fn finish(mut self, report: Option<&DocumentReport>, ours: Option<String>) -> DocumentResult {
+    fn finish(
+        mut self,
+        report: Option<&DocumentReport>,
+        own_error: Option<String>,
+    ) -> DocumentResult {
         if let Some(report) = report {
             self.result.add_report(report);
         }
@@ -162,7 +166,7 @@ impl<'a> SignalReader<'a> {
             failed,
             has_signals: self.has_signals,
             sources_added: self.sources_added,
-            own_error: ours,
+            own_error,
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn kept(world: &World, per_page: f64, days: f64, copied: bool) -> (Tr
     let describe = |(page, importance): (usize, f64)| SourceDescription {
         host: world.host(page as u32),
         importance,
-        fetched: copied.then_some(0.0),
+        last_fetch: copied.then_some(0.0),
         ..SourceDescription::new(page as u32)
     };
     let all = world.importance().enumerate().map(describe).collect();
@@ -104,13 +104,13 @@ impl Policy for Unhurried {
     }
 
     fn step(&mut self, now: f64, event: freshet_sim::Event, fetches: &mut Vec<u32>) {
-        use freshet_sim::{Event, FetchResult};
+        use freshet_sim::{Event, Outcome};
         match event {
             Event::Wake => fetches.extend(self.0.next()),
-            Event::FetchFinished { source, outcome: FetchResult::Changed { .. } } => {
+            Event::Fetched { source, outcome: Outcome::Changed { .. } } => {
                 self.0.learn(source, now, Seen::Changed);
             }
-            Event::FetchFinished { source, .. } => self.0.learn(source, now, Seen::Same),
+            Event::Fetched { source, .. } => self.0.learn(source, now, Seen::Same),
             _ => {}
         }
     }

@@ -117,7 +117,7 @@ async fn fetch(
                 Some(RetryAfter::Delay(time)) => Some(time.as_secs_f64() / 86_400.0),
                 _ => None,
             };
-            (id, FetchResult::Failed { blame, retry_after }, None)
+            (id, FetchResult::Failed { cause: blame, retry_after }, None)
         }
     }
 }

@@ -23,7 +23,7 @@ fn trace(name: &str) -> Option<ChangeTrace> {
 /// Returns the last two years of a record.
 fn window(history: &ChangeTrace) -> Window {
     let days = 730.0;
-    Window { start: history.span().unwrap().end - days * 86_400.0, days }
+    Window { start: history.time_range().unwrap().end - days * 86_400.0, days }
 }
 
 #[test]

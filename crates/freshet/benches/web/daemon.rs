@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use freshet_daemon::{Clock, ConcurrencySetting, Config, Daemon, SourceEdit, NewSourceRequest};
+use freshet_daemon::{Clock, ConcurrencySetting, Config, Daemon, NewSourceRequest, SourceEdit};
 use freshet_fetch::RawFetchSettings;
 use tokio::runtime::Runtime;
 
@@ -21,7 +21,8 @@ pub(crate) fn changes_per_second(
     connections: usize,
 ) -> Option<f64> {
     let folder = tempfile::tempdir().ok()?;
-    let fetch = RawFetchSettings { allow: vec!["127.0.0.1".to_owned()], ..RawFetchSettings::default() };
+    let fetch =
+        RawFetchSettings { allow: vec!["127.0.0.1".to_owned()], ..RawFetchSettings::default() };
     let connections = u32::try_from(connections).ok()?;
     let mut config = Config::with_budget(BUDGET, fetch).ok()?;
     config.host_gap_days = 0.0;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use freshet_detect::{Detector, Document};
-use freshet_fetch::{Fetcher, FetchOutcome, RawFetchSettings, FetchRequest};
+use freshet_fetch::{FetchOutcome, FetchRequest, Fetcher, RawFetchSettings};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::header::CONTENT_TYPE;
@@ -62,7 +62,8 @@ fn serve(runtime: &Runtime) -> SocketAddr {
 
 /// Returns the number of pages per second that freshet fetches, and optionally parses.
 fn freshet_rate(address: SocketAddr, seconds: u64, connections: usize, read: bool) -> f64 {
-    let raw = RawFetchSettings { allow: vec!["127.0.0.1".to_owned()], ..RawFetchSettings::default() };
+    let raw =
+        RawFetchSettings { allow: vec!["127.0.0.1".to_owned()], ..RawFetchSettings::default() };
     let fetcher = Fetcher::new(raw.try_into().unwrap());
     let detector = Arc::new(Detector::default());
     let runtime = runtime(2);
@@ -76,7 +77,9 @@ fn freshet_rate(address: SocketAddr, seconds: u64, connections: usize, read: boo
                 while Instant::now() < end {
                     let url = format!("http://{address}/{task}/{pages}");
                     let answer = fetcher.fetch(&FetchRequest::new(&url).unwrap()).await;
-                    let FetchOutcome::Content(content) = answer.outcome else { panic!("{answer:?}") };
+                    let FetchOutcome::Content(content) = answer.outcome else {
+                        panic!("{answer:?}")
+                    };
                     if read {
                         let charset = content.charset();
                         let mut document = Document::new(&content.body);

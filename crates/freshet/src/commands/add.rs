@@ -4,8 +4,10 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{EditResult, SourceEdit, EditError, NewSourceRequest, SourceSettings, parse_source_url};
-use freshet_fetch::{GuardRefusal, FetchRequest};
+use freshet_daemon::{
+    EditError, EditResult, NewSourceRequest, SourceEdit, SourceSettings, parse_source_url,
+};
+use freshet_fetch::{FetchRequest, GuardRefusal};
 use freshet_store::NewSource;
 
 use crate::commands::instance::{ConfigArguments, Editor, Instance};

@@ -5,7 +5,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Args;
-use freshet_daemon::{OfflineFetcher, ControlResponse, ControlRequest, Clock, FetchPreview, parse_source_url};
+use freshet_daemon::{
+    Clock, ControlRequest, ControlResponse, FetchPreview, OfflineFetcher, parse_source_url,
+};
 use freshet_store::{Observation, Reader, StoredOutcome};
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -199,7 +201,8 @@ fn check_url(
         Some(daemon) => OfflineFetcher::with_daemon(instance.config.clone(), clock, daemon),
         None => OfflineFetcher::new(instance.config.clone(), clock),
     };
-    let looked = new_runtime()?.block_on(alone.preview(url, arguments.force)).map_err(Failure::new)?;
+    let looked =
+        new_runtime()?.block_on(alone.preview(url, arguments.force)).map_err(Failure::new)?;
     if instance.reader_if_any()?.is_some()
         && let Editor::Store(mut store) = instance.editor()?
     {

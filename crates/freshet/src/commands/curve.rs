@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use freshet_model::{Budget, PerDay, PackedStrings};
+use freshet_model::{Budget, PackedStrings, PerDay};
 use freshet_plan::{Measure, PlanError, Policy, Sources, solve};
 use freshet_tables::{Table, write_atomic};
 use serde::Serialize;

@@ -95,7 +95,8 @@ pub(crate) struct DemoArguments {
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {
-    freshet_fetch::parse_duration(text).ok_or_else(|| format!("`{text}` is not a time such as 60s or 2min"))
+    freshet_fetch::parse_duration(text)
+        .ok_or_else(|| format!("`{text}` is not a time such as 60s or 2min"))
 }
 
 /// Parses a loopback address, or `off`.
@@ -163,8 +164,10 @@ fn options(arguments: &DemoArguments) -> Result<(Options, Option<[f64; 3]>), Fai
     };
     let pages = pages_beside(path).map(Input::File);
     let history = read_trace(&Input::File(path.clone()), pages.as_ref(), false, &mut |_| {})?;
-    let end =
-        history.time_range().ok_or_else(|| Failure::new(format!("{} has no pages", path.display())))?.end;
+    let end = history
+        .time_range()
+        .ok_or_else(|| Failure::new(format!("{} has no pages", path.display())))?
+        .end;
     if !(days > 0.0 && days.is_finite()) {
         return Err(Failure::new(format!("--days {days} is not a number of days")));
     }

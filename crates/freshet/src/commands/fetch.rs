@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use freshet_fetch::{
-    FetchResponse, RobotsReason, Fetcher, InvalidRequest, FetchOutcome, RobotsPermission, GuardRefusal, FetchRequest, Validators,
+    FetchOutcome, FetchRequest, FetchResponse, Fetcher, GuardRefusal, InvalidRequest,
+    RobotsPermission, RobotsReason, Validators,
 };
 use freshet_tables::write_atomic;
 use tokio::runtime::Runtime;
@@ -68,7 +69,11 @@ fn runtime() -> Result<Runtime, Failure> {
     built.map_err(|error| Failure::new(format!("cannot start to fetch: {error}")))
 }
 
-fn print_answer(arguments: &FetchArguments, answer: &FetchResponse, text: &str) -> Result<(), Failure> {
+fn print_answer(
+    arguments: &FetchArguments,
+    answer: &FetchResponse,
+    text: &str,
+) -> Result<(), Failure> {
     if arguments.json {
         print_json(&report::FetchReport::new(&arguments.url, answer))
     } else {
@@ -86,7 +91,11 @@ fn print_permission(
     if arguments.json {
         print_json(&report::RobotsReport::new(&permission))?;
     } else {
-        print_text(&summary::robots(request.url(), fetcher.settings().user_agent_text(), &permission))?;
+        print_text(&summary::robots(
+            request.url(),
+            fetcher.settings().user_agent_text(),
+            &permission,
+        ))?;
     }
     if let Err(refusal) = &permission {
         print_note(&format!("\nhint: {}", refusal_hint(refusal)));
@@ -110,7 +119,8 @@ fn new_request(arguments: &FetchArguments) -> Result<FetchRequest, Failure> {
     if arguments.etag.is_some() || arguments.modified.is_some() {
         let (etag, modified) = (arguments.etag.as_deref(), arguments.modified.as_deref());
         let validators = Validators::new(request.url(), etag, modified);
-        request = request.with_validators(validators.map_err(|error| invalid_request(&error, arguments))?);
+        request = request
+            .with_validators(validators.map_err(|error| invalid_request(&error, arguments))?);
     }
     Ok(if arguments.head { request.head_only() } else { request })
 }
@@ -153,7 +163,9 @@ pub(crate) fn hint(answer: &FetchResponse) -> Option<String> {
             Some(format!("give the full URL: `http://{url}`"))
         }
         FetchOutcome::Refused(refusal) => Some(refusal_hint(refusal)),
-        FetchOutcome::Disallowed(permission) if matches!(permission.reason, RobotsReason::Rules(_)) => {
+        FetchOutcome::Disallowed(permission)
+            if matches!(permission.reason, RobotsReason::Rules(_)) =>
+        {
             Some("`--robots` shows the rule; for your own pages, use `--no-robots`".to_owned())
         }
         FetchOutcome::Failed(error) => match error.name() {

@@ -42,10 +42,13 @@ pub(crate) fn unknown_source(reader: &Reader, url: &str) -> Result<Failure, Fail
 /// Returns a few URLs of sources that contain this one, or else that differ from it by a few edits.
 fn similar_urls(reader: &Reader, url: &str) -> Result<Vec<String>, Failure> {
     let typed = comparable(url);
-    let host = parse_source_url(url).ok().map(|(_, host)| reader.find_host(&host)).transpose()?.flatten();
+    let host =
+        parse_source_url(url).ok().map(|(_, host)| reader.find_host(&host)).transpose()?.flatten();
     let base = SourceQuery { limit: MAX_CANDIDATES, ..SourceQuery::default() };
-    let containing =
-        SourceQuery { url_contains: Some(typed.clone()).filter(|text| !text.is_empty()), ..base.clone() };
+    let containing = SourceQuery {
+        url_contains: Some(typed.clone()).filter(|text| !text.is_empty()),
+        ..base.clone()
+    };
     let mut urls: Vec<String> =
         reader.list_sources(&containing)?.sources.into_iter().map(|it| it.url).collect();
     if urls.is_empty() {

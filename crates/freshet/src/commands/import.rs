@@ -14,7 +14,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use clap::Args;
-use freshet_daemon::{EditResult, SourceEdit, NewSourceRequest};
+use freshet_daemon::{EditResult, NewSourceRequest, SourceEdit};
 use freshet_store::{NewSource, Store};
 use freshet_tables::ListFormat;
 

@@ -72,16 +72,33 @@ mod tests {
         let all = parse(&all).unwrap();
         // The values in the template are the defaults.
         assert_eq!((defaults.bytes_per_day, all.bytes_per_day), (None, Some(2e9)));
-        assert_eq!((all.store.to_str(), all.fetch_concurrency), (defaults.store.to_str(), defaults.fetch_concurrency));
-        assert_eq!(defaults.fetch_concurrency, ConcurrencySetting::Auto(Config::DEFAULT_MAX_FETCHERS));
+        assert_eq!(
+            (all.store.to_str(), all.fetch_concurrency),
+            (defaults.store.to_str(), defaults.fetch_concurrency)
+        );
+        assert_eq!(
+            defaults.fetch_concurrency,
+            ConcurrencySetting::Auto(Config::DEFAULT_MAX_FETCHERS)
+        );
         assert_eq!(all.retention, defaults.retention);
-        assert_eq!((all.host_gap_days, all.host_connections), (defaults.host_gap_days, defaults.host_connections));
+        assert_eq!(
+            (all.host_gap_days, all.host_connections),
+            (defaults.host_gap_days, defaults.host_connections)
+        );
         assert_eq!((all.objective, all.profile), (defaults.objective, defaults.profile));
         assert_eq!(all.fetch.limits(), defaults.fetch.limits());
         assert_eq!(all.fetch.obeys_robots(), defaults.fetch.obeys_robots());
-        assert_eq!(all.alert_thresholds.failures_in_a_row, defaults.alert_thresholds.failures_in_a_row);
-        let tried =
-            |config: &Config| (config.notify.max_attempts, config.notify.first_retry_delay, config.notify.command_timeout);
+        assert_eq!(
+            all.alert_thresholds.failures_in_a_row,
+            defaults.alert_thresholds.failures_in_a_row
+        );
+        let tried = |config: &Config| {
+            (
+                config.notify.max_attempts,
+                config.notify.first_retry_delay,
+                config.notify.command_timeout,
+            )
+        };
         assert_eq!(tried(&all), tried(&defaults));
         let none = parse("").unwrap();
         assert_eq!((none.budget, none.host_gap_days), (defaults.budget, defaults.host_gap_days));

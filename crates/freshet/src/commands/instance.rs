@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 use freshet_daemon::{
-    ControlResponse, EditResult, ControlRequest, ControlClient, Config, ConfigError, ControlError, DaemonError, DestinationEdit,
-    DestinationError, SourceEdit, EditError, apply_edit, apply_destination_edit, socket_path,
+    Config, ConfigError, ControlClient, ControlError, ControlRequest, ControlResponse, DaemonError,
+    DestinationEdit, DestinationError, EditError, EditResult, SourceEdit, apply_destination_edit,
+    apply_edit, socket_path,
 };
 use freshet_store::{Reader, Store, StoreError};
 
@@ -136,9 +137,14 @@ impl Editor {
 }
 
 /// Sends a request to the daemon. A refusal is returned as a failure.
-pub(crate) fn call_daemon(client: &mut ControlClient, call: ControlRequest) -> Result<ControlResponse, Failure> {
+pub(crate) fn call_daemon(
+    client: &mut ControlClient,
+    call: ControlRequest,
+) -> Result<ControlResponse, Failure> {
     match client.send(call)? {
-        ControlResponse::Refused { reason: why, hint: Some(hint) } => Err(Failure::new(why).with_hint(hint)),
+        ControlResponse::Refused { reason: why, hint: Some(hint) } => {
+            Err(Failure::new(why).with_hint(hint))
+        }
         ControlResponse::Refused { reason: why, hint: None } => Err(Failure::new(why)),
         answer => Ok(answer),
     }

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use freshet_daemon::{ControlClient, Clock, Config, ControlServer, Daemon, DaemonError, DaemonHandle};
+use freshet_daemon::{
+    Clock, Config, ControlClient, ControlServer, Daemon, DaemonError, DaemonHandle,
+};
 use freshet_notify::{Notifier, NotifySettings};
 use freshet_store::StoreError;
 use tokio::runtime::Builder;
@@ -68,6 +70,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     }
     let line = Arc::new(StatusLine::new());
     log::start(&arguments.log, Arc::clone(&line));
+    for hint in &config.deprecation_hints {
+        tracing::warn!("{hint}");
+    }
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .thread_name("freshet")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{EditResult, SourceEdit, SourceSettings, SourceSelector};
+use freshet_daemon::{EditResult, SourceEdit, SourceSelector, SourceSettings};
 use freshet_detect::RawDetectSettings;
 
 use crate::commands::instance::{ConfigArguments, Instance};
@@ -103,7 +103,8 @@ pub(crate) fn run(arguments: &SetArguments) -> Result<ExitCode, Failure> {
     }
     let reader = instance.reader()?;
     if !has_detection && !has_tags {
-        let applied = instance.edit(SourceEdit::Update(arguments.selection.selector(), plain.into()))?;
+        let applied =
+            instance.edit(SourceEdit::Update(arguments.selection.selector(), plain.into()))?;
         return print_result("edited", applied.updated, &applied, &reader);
     }
     // Change detection settings and tags are merged with those of each source.

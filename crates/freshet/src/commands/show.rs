@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{ControlResponse, ControlRequest, SourceExplanation, SignalExplanation, explain_offline};
+use freshet_daemon::{
+    ControlRequest, ControlResponse, SignalExplanation, SourceExplanation, explain_offline,
+};
 use freshet_store::{Observation, Source, StoredOutcome, VersionMeta};
 use serde::Serialize;
 
@@ -120,10 +122,12 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
     let running = daemon.is_some();
     let explained = match daemon {
         None => explain_offline(&instance.config, &reader, now, id)?,
-        Some(mut client) => match call_daemon(&mut client, ControlRequest::Explain(source.url.clone()))? {
-            ControlResponse::Explanation(explained) => Some(*explained),
-            _ => return Err(unexpected_reply()),
-        },
+        Some(mut client) => {
+            match call_daemon(&mut client, ControlRequest::Explain(source.url.clone()))? {
+                ControlResponse::Explanation(explained) => Some(*explained),
+                _ => return Err(unexpected_reply()),
+            }
+        }
     };
     let history = reader.history(id, arguments.limit)?;
     let versions = reader.versions(id)?;
@@ -242,7 +246,11 @@ fn write_estimates(
         _ => write_row(out, "value", "not known: there is no copy"),
     }
     if let Some(signals) = &it.signals {
-        write_row(out, "signals", &signals.describe(it.due_without_host.filter(|_| !it.is_unpaid), now));
+        write_row(
+            out,
+            "signals",
+            &signals.describe(it.due_without_host.filter(|_| !it.is_unpaid), now),
+        );
     }
     let due =
         it.due_at.map_or(String::new(), |due| format!(" ({})", format_relative(due.max(now), now)));

@@ -6,7 +6,10 @@ mod show;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use freshet_daemon::{ControlResponse, ControlRequest, SignalSourceError, SignalSourceState, signal_source_reports_offline, parse_source_url};
+use freshet_daemon::{
+    ControlRequest, ControlResponse, SignalSourceError, SignalSourceState, parse_source_url,
+    signal_source_reports_offline,
+};
 use freshet_store::{Reader, SignalSource, SignalSourceKind, SignalSourceQuery};
 
 use crate::clock;
@@ -108,8 +111,14 @@ fn fill_in_reports(
             }
         }
         None => {
-            let signal_sources: Vec<SignalSource> = all.iter().map(|it| it.signal_source.clone()).collect();
-            signal_source_reports_offline(&instance.config, reader, clock::now_millis(), &signal_sources)?
+            let signal_sources: Vec<SignalSource> =
+                all.iter().map(|it| it.signal_source.clone()).collect();
+            signal_source_reports_offline(
+                &instance.config,
+                reader,
+                clock::now_millis(),
+                &signal_sources,
+            )?
         }
     };
     for (it, report) in all.iter_mut().zip(reports) {
@@ -129,7 +138,7 @@ fn read_state(reader: &Reader, number: u32) -> Result<Vec<SignalSourceState>, Fa
     let after = number.checked_sub(1);
     let query = SignalSourceQuery { after, limit: 1, ..SignalSourceQuery::default() };
     let mut found = SignalSourceState::load(reader, &query)?;
-    found.retain(|it| it.herald.id == number);
+    found.retain(|it| it.signal_source.id == number);
     Ok(found)
 }
 

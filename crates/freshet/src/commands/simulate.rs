@@ -17,7 +17,7 @@ mod web;
 use std::sync::Mutex;
 
 use freshet_plan::Timing;
-use freshet_sim::{SimObjective, Choice, Experiment, PolicyKind, Report, SimError};
+use freshet_sim::{Choice, Experiment, PolicyKind, Report, SimError, SimObjective};
 
 pub(crate) use crate::commands::simulate::arguments::SimulateArguments;
 
@@ -137,7 +137,10 @@ fn simulate(experiment: &Experiment) -> Result<Report, SimError> {
 
 /// Returns the given policies, each once, or by default all for the objective except `greedy`, which only
 /// checks the bound.
-fn policies(arguments: &SimulateArguments, objective: SimObjective) -> Result<Vec<Choice>, Failure> {
+fn policies(
+    arguments: &SimulateArguments,
+    objective: SimObjective,
+) -> Result<Vec<Choice>, Failure> {
     let selected = &arguments.policies;
     if arguments.explain.is_some()
         && let Some(other) = selected.iter().find(|choice| choice.kind != PolicyKind::Engine)

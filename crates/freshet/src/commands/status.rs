@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use freshet_daemon::{ControlResponse, ControlRequest, DaemonStatus};
+use freshet_daemon::{ControlRequest, ControlResponse, DaemonStatus};
 use freshet_notify::DestinationHealth;
 use freshet_store::{LedgerEntry, Reader, SourceQuery, SourceState};
 use serde::Serialize;
@@ -218,8 +218,14 @@ impl StatusReport {
     }
 
     /// Describes the time of the next fetch, or why nothing is fetched.
-    fn next_fetch_text(&self, instance: &Instance, status: &DaemonStatus, now: i64) -> Option<String> {
-        let spent = instance.config.bytes_per_day.is_some_and(|cap| self.bytes_last_day as f64 >= cap);
+    fn next_fetch_text(
+        &self,
+        instance: &Instance,
+        status: &DaemonStatus,
+        now: i64,
+    ) -> Option<String> {
+        let spent =
+            instance.config.bytes_per_day.is_some_and(|cap| self.bytes_last_day as f64 >= cap);
         match status.next_wake_at {
             _ if self.budget_a_day == 0.0 => {
                 Some("none: the budget is 0; `freshet check URL` fetches a source".to_owned())

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use freshet_daemon::{ControlResponse, ControlRequest};
+use freshet_daemon::{ControlRequest, ControlResponse};
 use freshet_server::{Scope, Scopes, TokenSecret};
 use freshet_store::Token;
 use serde::Serialize;

@@ -123,7 +123,8 @@ struct TraceStatistics {
 impl TraceStatistics {
     fn new(history: &ChangeTrace) -> Self {
         let (start, end) = history.time_range().map_or((0.0, 0.0), |span| (span.start, span.end));
-        let counts: Vec<usize> = (0..history.len()).map(|at| history.change_times(at).len()).collect();
+        let counts: Vec<usize> =
+            (0..history.len()).map(|at| history.change_times(at).len()).collect();
         let years: Vec<f64> =
             history.lifetimes.iter().map(|life| (life.end - life.start) / YEAR_SECONDS).collect();
         let lived = counts.iter().zip(&years).filter(|(_, years)| **years > 0.0);
@@ -139,7 +140,9 @@ impl TraceStatistics {
             ended: history.lifetimes.iter().filter(|life| life.end < end).count(),
             never_changed: counts.iter().filter(|&&count| count == 0).count(),
             median_changes_per_year: median(&mut rates),
-            mean_changes_per_year: finite(history.change_count() as f64 / years.iter().sum::<f64>()),
+            mean_changes_per_year: finite(
+                history.change_count() as f64 / years.iter().sum::<f64>(),
+            ),
             most_changed: history.ids.get(most).unwrap_or_default().to_owned(),
             most_changes,
         }
@@ -176,7 +179,7 @@ impl TraceStatistics {
         if self.most_changes > 0 {
             let times = pluralize(self.most_changes, "change", "changes");
             let name = self.most_changed.escape_debug();
-            writeln!(text, "most changes        {name}: {times}")?;
+            writeln!(text, "most changes       {name}: {times}")?;
         }
         writeln!(text, "wrote              {}, {}", out.display(), pages.display())?;
         write!(text, "\nnext: freshet simulate --trace {}", out.display())
@@ -235,8 +238,10 @@ mod tests {
 
     #[test]
     fn statistics_of_a_trace() {
-        let life =
-            |birth: f64, end: f64| TimeRange { start: birth * YEAR_SECONDS, end: end * YEAR_SECONDS };
+        let life = |birth: f64, end: f64| TimeRange {
+            start: birth * YEAR_SECONDS,
+            end: end * YEAR_SECONDS,
+        };
         let lives = vec![life(0.0, 2.0), life(0.0, 1.0), life(1.0, 2.0), life(2.0, 2.0)];
         let changes = [
             (0, YEAR_SECONDS),

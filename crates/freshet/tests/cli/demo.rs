@@ -31,7 +31,7 @@ fn the_dashboard_is_served_until_the_demo_ends_with_a_summary() {
     let address = url.strip_suffix('/').unwrap();
     let (status, page) = get(address, "/");
     assert_eq!(status, 200, "{page}");
-    assert!(page.contains("This is the demo"), "{page}");
+    assert!(page.contains("Demo: a simulated web"), "{page}");
     let (status, answer) = get(address, "/v1/status");
     assert_eq!(status, 200, "{answer}");
     // The demo stops on a signal even if a browser is still connected.

@@ -322,7 +322,11 @@ fn an_unreachable_host_is_reported_before_robots_txt() {
 fn a_redirect_to_a_file_is_refused_for_what_it_is() {
     let ran = fetch("/away", "");
     assert_eq!(ran.code, Some(1));
-    assert!(ran.out.contains("refused by the guard: redirect to a `file:` URL not followed"), "{}", ran.out);
+    assert!(
+        ran.out.contains("refused by the guard: redirect to a `file:` URL not followed"),
+        "{}",
+        ran.out
+    );
     assert!(!ran.err.contains("files ="), "{}", ran.err);
     let (_, report) = json("/away", "");
     assert_eq!(report["refused"]["name"], "redirect");

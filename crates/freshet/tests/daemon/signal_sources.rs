@@ -71,7 +71,10 @@ fn the_daemon_reads_a_new_signal_source_and_reports_its_defects() {
     assert_eq!(it["last_read"]["defects"]["html"], 1);
     assert!(it["failures"].as_u64().unwrap() > 0);
     let shown = instance.run(&["signals", "show", &url]).ok().out;
-    assert!(shown.contains("html: The document is an HTML page, not a sitemap or feed."), "{shown}");
+    assert!(
+        shown.contains("html: The document is an HTML page, not a sitemap or feed."),
+        "{shown}"
+    );
     assert!(instance.run(&["signals"]).ok().out.contains(&url));
     instance.run(&["signals", "rm", &url]).has_error(0, "removed 1 signal source");
     assert_eq!(instance.lines(&["signals", "--json"]).len(), 0);

@@ -49,12 +49,20 @@ fn header(data: &str, name: &str) -> Option<String> {
 
 /// Returns the subject of a mail with encoded words decoded (RFC 2047).
 fn subject(data: &str) -> String {
-    let raw = header(data, "Subject").unwrap();
-    let words = raw.split(' ').map(|word| {
-        let inner = word.strip_prefix("=?utf-8?B?").and_then(|it| it.strip_suffix("?="));
-        inner.map(|it| String::from_utf8(STANDARD.decode(it).unwrap()).unwrap())
-    });
-    words.collect::<Option<String>>().unwrap_or(raw)
+    let (mut subject, mut was_encoded) = (String::new(), true);
+    for word in header(data, "Subject").unwrap().split(' ') {
+        let encoded = word.strip_prefix("=?utf-8?b?").and_then(|it| it.strip_suffix("?="));
+        // Spaces between encoded words are not part of the text.
+        if !(was_encoded && (encoded.is_some() || subject.is_empty())) {
+            subject.push(' ');
+        }
+        match encoded {
+            Some(it) => subject.push_str(&String::from_utf8(STANDARD.decode(it).unwrap()).unwrap()),
+            None => subject.push_str(word),
+        }
+        was_encoded = encoded.is_some();
+    }
+    subject
 }
 
 /// Returns the decoded text of a mail.
@@ -65,7 +73,22 @@ fn text(data: &str) -> String {
             let bytes = STANDARD.decode(body.replace("\r\n", "")).unwrap();
             String::from_utf8(bytes).unwrap()
         }
-        _ => body.to_owned(),
+        Some("quoted-printable") => {
+            let mut parts = body.replace("=\r\n", "").into_bytes().into_iter();
+            let mut bytes = Vec::new();
+            while let Some(byte) = parts.next() {
+                bytes.push(match byte {
+                    b'=' => {
+                        let digits = [parts.next().unwrap(), parts.next().unwrap()];
+                        u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
+                    }
+                    _ => byte,
+                });
+            }
+            String::from_utf8(bytes).unwrap()
+        }
+        Some("7bit") => body.to_owned(),
+        other => panic!("{other:?}: {data}"),
     }
 }
 

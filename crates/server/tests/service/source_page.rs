@@ -90,7 +90,8 @@ async fn diffs_are_shown_inline_and_side_by_side() {
     let side = service.get("/sources/0/diff?view=side&all=1").await;
     assert_escaped(&side);
     assert!(
-        side.body.contains("<table class=\"diff side\">") && !side.body.contains("unchanged lines")
+        side.body.contains("<table class=\"diff side\">")
+            && !side.body.contains("class=\"folded\"")
     );
     let same = service.get("/sources/0/diff?from=2&to=2").await;
     assert!(same.body.contains("No differences"), "{}", same.body);

@@ -224,7 +224,7 @@ async fn who_may_only_read_changes_nothing() {
     }
     let answer = person.post("/", "/what-if", &[("budget", "5")]).await;
     assert_eq!(answer.status, 403);
-    assert!(answer.body.contains("not allowed"), "{}", answer.body);
+    assert!(answer.body.contains("Not allowed"), "{}", answer.body);
     let answer = person.post("/", "/settings/tokens", &[("name", "x"), ("scope", "read")]).await;
     assert_eq!(answer.status, 403);
     let settings = service.daemon.handle().effective_settings().await.unwrap();

@@ -320,7 +320,7 @@ async fn redirects_of_a_hub_are_followed_with_the_same_request() {
     let hub = Hub::start(HubBehavior::Redirect(307, "round")).await;
     hub.set_behavior("see", HubBehavior::Redirect(303, "other"));
     let daemon = TestDaemon::start(1.0, CONFIG).await;
-    for (path, note) in [("round", "leads on"), ("see", "303")] {
+    for (path, note) in [("round", "redirects"), ("see", "303")] {
         let topic = format!("https://a.example/{path}");
         let feed = daemon.feed(&topic).await;
         daemon.offer(feed, &topic, &[hub.url(path)]);

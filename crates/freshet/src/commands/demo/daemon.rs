@@ -5,7 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use freshet_daemon::{Clock, ConcurrencySetting, Config, Daemon, SourceEdit, DaemonHandle, NewSourceRequest};
+use freshet_daemon::{
+    Clock, ConcurrencySetting, Config, Daemon, DaemonHandle, NewSourceRequest, SourceEdit,
+};
 use freshet_demo::Assignment;
 use freshet_notify::Notifier;
 use freshet_server::{ServeError, Server, ServerSettings, TrueFreshness};
@@ -62,8 +64,10 @@ pub(super) async fn run_daemon(
         notify: config.notify.clone(),
     };
     let from = freshet_daemon::millis_from_days(clock.now());
-    let daemon =
-        Daemon::start(config, Clock::starting_at(Box::new(clock::now_millis), from, clock.factor()))?;
+    let daemon = Daemon::start(
+        config,
+        Clock::starting_at(Box::new(clock::now_millis), from, clock.factor()),
+    )?;
     let notifier = Notifier::start(daemon.handle(), notify_settings);
     let truth = truth_history::follow(standing);
     let server = match serve(options.dashboard, daemon.handle(), &notifier, truth).await {

@@ -89,6 +89,9 @@ mod tests {
         assert_eq!(names, ["freshet", "equal polling", "Nutch's rule"]);
         assert_eq!(truth.series[1].mean, 0.25);
         assert_eq!(truth.series[0].requests, 9999);
-        assert_eq!(truth.series[0].points.last(), Some(&(freshet_daemon::millis_from_days(9999.0), 0.5)));
+        assert_eq!(
+            truth.series[0].points.last(),
+            Some(&(freshet_daemon::millis_from_days(9999.0), 0.5))
+        );
     }
 }

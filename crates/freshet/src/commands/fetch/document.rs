@@ -1,6 +1,9 @@
 //! Fetching of a document for other commands.
 
-use freshet_fetch::{FetchedContent, Fetcher, InvalidFetchSetting, FetchOutcome, RawFetchSettings, FetchRequest, FetchSettings};
+use freshet_fetch::{
+    FetchOutcome, FetchRequest, FetchSettings, FetchedContent, Fetcher, InvalidFetchSetting,
+    RawFetchSettings,
+};
 
 use crate::commands::fetch::{hint, runtime, summary};
 use crate::failure::Failure;
@@ -9,7 +12,8 @@ use crate::failure::Failure;
 pub(crate) fn document(url: &str, allow: &[String]) -> Result<FetchedContent, Failure> {
     let request = FetchRequest::new(url).map_err(Failure::new)?;
     let raw = RawFetchSettings { allow: allow.to_vec(), ..RawFetchSettings::default() };
-    let settings: FetchSettings = raw.try_into().map_err(|error: InvalidFetchSetting| Failure::new(error))?;
+    let settings: FetchSettings =
+        raw.try_into().map_err(|error: InvalidFetchSetting| Failure::new(error))?;
     let answer = runtime()?.block_on(Fetcher::new(settings).fetch(&request));
     if let FetchOutcome::Content(content) = answer.outcome {
         return Ok(content);

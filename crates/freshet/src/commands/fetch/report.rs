@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use freshet_fetch::{FetchResponse, RobotsReason, FetchBlame, FetchHop, FetchOutcome, RobotsPermission, GuardRefusal, Validators};
+use freshet_fetch::{
+    FetchBlame, FetchHop, FetchOutcome, FetchResponse, GuardRefusal, RobotsPermission,
+    RobotsReason, Validators,
+};
 use serde::Serialize;
 
 use super::summary::is_of_robots;

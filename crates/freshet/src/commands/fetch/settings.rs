@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use freshet_fetch::{InvalidFetchSetting, RawFetchSettings, FetchSettings};
+use freshet_fetch::{FetchSettings, InvalidFetchSetting, RawFetchSettings};
 
 use crate::commands::fetch::FetchArguments;
 use crate::failure::Failure;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use freshet_fetch::{
-    RobotsAbsence, FetchResponse, RobotsReason, FetchBlame, CharsetSource, FetchHop, FetchOutcome, RobotsPermission, GuardRefusal, RobotsRule, FetchTrace,
+    CharsetSource, FetchBlame, FetchHop, FetchOutcome, FetchResponse, FetchTrace, GuardRefusal,
+    RobotsAbsence, RobotsPermission, RobotsReason, RobotsRule,
 };
 
 use crate::clock::now;
@@ -68,7 +69,10 @@ pub(crate) fn text(answer: &FetchResponse) -> String {
                 )
             }
         };
-        rows.add("size", format!("{} bytes{wire}", format_count(trace.body_sizes.decoded as usize)));
+        rows.add(
+            "size",
+            format!("{} bytes{wire}", format_count(trace.body_sizes.decoded as usize)),
+        );
     }
     if let Some(validators) = &trace.validators {
         if let Some(etag) = &validators.etag {
@@ -200,7 +204,9 @@ fn describe_permission(permission: &RobotsPermission) -> String {
             format!("allowed: there is no robots.txt (status {status})")
         }
         RobotsReason::NoFile(absence) => format!("allowed: treated as absent: {absence}"),
-        RobotsReason::Unreachable(error) => format!("disallowed: robots.txt cannot be reached: {error}"),
+        RobotsReason::Unreachable(error) => {
+            format!("disallowed: robots.txt cannot be reached: {error}")
+        }
     }
 }
 

@@ -196,7 +196,11 @@ pub(crate) fn set(arguments: &SetArguments) -> Result<ExitCode, Failure> {
     result?;
     let target = target?;
     let (id, settings, before) = (row.id, target.to_json(), row.settings);
-    instance.editor()?.edit_destination(DestinationEdit::Update { id, settings, expected_settings: before })?;
+    instance.editor()?.edit_destination(DestinationEdit::Update {
+        id,
+        settings,
+        expected_settings: before,
+    })?;
     print_note(&format!("edited {}", arguments.name));
     warn_if_not_configured(&instance, &target);
     Ok(ExitCode::SUCCESS)
@@ -230,7 +234,11 @@ pub(crate) fn rotate(arguments: &RotateArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("{} is not a webhook, and has no secret", row.name)));
     };
     let (id, settings, before) = (row.id, target.to_json(), row.settings);
-    instance.editor()?.edit_destination(DestinationEdit::RotateKey { id, settings, expected_settings: before })?;
+    instance.editor()?.edit_destination(DestinationEdit::RotateKey {
+        id,
+        settings,
+        expected_settings: before,
+    })?;
     let grace = &arguments.grace;
     print_note(&format!("{} has a new secret; the old one is valid for {grace}", row.name));
     print_secret(Some(key.reveal_secret().to_owned()))

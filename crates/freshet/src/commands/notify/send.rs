@@ -115,7 +115,9 @@ pub(crate) fn retry(arguments: &RetryArguments) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(1));
         }
         // Removed immediately, so that a delivered entry is not sent again if the next one fails.
-        instance.editor()?.edit_destination(DestinationEdit::CompleteRedelivery { dead_letter: dead.id })?;
+        instance
+            .editor()?
+            .edit_destination(DestinationEdit::CompleteRedelivery { dead_letter: dead.id })?;
     }
     print_note(&if total == 0 {
         "no dead deliveries".to_owned()

@@ -24,9 +24,7 @@ impl FromStr for LogFilter {
             |level: &str| matches!(level, "off" | "error" | "warn" | "info" | "debug" | "trace");
         let parts = text.split(',').map(|part| part.split_once('=').map_or(part, |(_, it)| it));
         if let Some(level) = parts.clone().find(|level| !is_level(&level.to_ascii_lowercase())) {
-            return Err(format!(
-                "`{level}` is not one of error, warn, info, debug, trace and off"
-            ));
+            return Err(format!("`{level}` is not one of error, warn, info, debug, trace and off"));
         }
         text.parse().map(Self).map_err(|error| format!("{error}"))
     }

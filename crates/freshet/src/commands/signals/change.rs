@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use freshet_daemon::{
-    ControlResponse, ControlRequest, DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch, add_signal_source_offline,
-    remove_signal_source_offline,
+    ControlRequest, ControlResponse, DiscoveryRule, NewSignalSourceRequest, SignalSourcePatch,
+    add_signal_source_offline, remove_signal_source_offline,
 };
 
 use super::{SignalSourceArgument, find};
@@ -133,10 +133,12 @@ pub(super) fn rm(arguments: &RmArguments) -> Result<ExitCode, Failure> {
     let instance = Instance::open(&arguments.one.config)?;
     let number = find(&instance.reader()?, &arguments.one.name)?.id;
     let gone = match instance.editor()? {
-        Editor::Daemon(mut client) => match call_daemon(&mut client, ControlRequest::RemoveSignalSource(number))? {
-            ControlResponse::SignalSourcesRemoved(gone) => gone,
-            _ => return Err(unexpected_reply()),
-        },
+        Editor::Daemon(mut client) => {
+            match call_daemon(&mut client, ControlRequest::RemoveSignalSource(number))? {
+                ControlResponse::SignalSourcesRemoved(gone) => gone,
+                _ => return Err(unexpected_reply()),
+            }
+        }
         Editor::Store(mut store) => remove_signal_source_offline(&mut store, number)?,
     };
     print_note(&format!("removed {}", pluralize(gone as usize, "signal source", "signal sources")));

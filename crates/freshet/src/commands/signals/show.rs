@@ -65,7 +65,7 @@ pub(super) fn list(arguments: &ListArguments) -> Result<ExitCode, Failure> {
         query.limit = remaining.min(PAGE_SIZE);
         let mut page = SignalSourceState::load(&reader, &query)?;
         let Some(end) = page.last() else { break };
-        query.after = Some(end.herald.id);
+        query.after = Some(end.signal_source.id);
         fill_in_reports(&instance, &reader, &mut page)?;
         (shown, remaining) = (shown + page.len(), remaining - page.len());
         if !arguments.json {
@@ -142,7 +142,8 @@ fn table(page: &[SignalSourceState], budget: f64, now: i64, head: bool) -> Strin
     }
     for it in page {
         let report = it.report.unwrap_or_default();
-        let at = it.source.as_ref().and_then(|it| it.attempted_at).or(it.signal_source.last_signal_at);
+        let at =
+            it.source.as_ref().and_then(|it| it.attempted_at).or(it.signal_source.last_signal_at);
         let _ = writeln!(
             out,
             "{:>6}  {:<8}  {:>9}  {:>6}  {:>7}  {:>10}  {:>7}  {:>8}  {:>10}  {:<14}  {}",
@@ -206,8 +207,14 @@ fn describe(
     let report = it.report.unwrap_or_default();
     let signal_source = &it.signal_source;
     let origin = SignalSourceView::origin_words(signal_source.origin);
-    write_row(&mut out, "kind", &format!("{}, number {}, {origin}", signal_source.kind.name(), signal_source.id));
-    if let Some(parent) = signal_source.parent.map(|it| reader.signal_source(it)).transpose()?.flatten() {
+    write_row(
+        &mut out,
+        "kind",
+        &format!("{}, number {}, {origin}", signal_source.kind.name(), signal_source.id),
+    );
+    if let Some(parent) =
+        signal_source.parent.map(|it| reader.signal_source(it)).transpose()?.flatten()
+    {
         write_row(&mut out, "part of", &parent.name);
     }
     if it.children > 0 {
@@ -243,8 +250,10 @@ fn describe(
         };
         write_row(&mut out, "next read", &next);
         if it.rule.discover {
-            let (found, limit) =
-                (format_count(signal_source.sources_added as usize), format_count(it.rule.max_pages as usize));
+            let (found, limit) = (
+                format_count(signal_source.sources_added as usize),
+                format_count(it.rule.max_pages as usize),
+            );
             write_row(&mut out, "pages added", &format!("{found} of at most {limit}"));
             for (name, patterns) in
                 [("  include", &it.rule.include), ("  exclude", &it.rule.exclude)]
@@ -265,7 +274,10 @@ fn write_statistics(out: &mut String, it: &SignalSourceReport) {
     let signals = pluralize(it.signals as usize, "signal", "signals");
     let late = match it.late_signals {
         0 => String::new(),
-        late => format!(", {} of them about changes that were already fetched", format_count(late as usize)),
+        late => format!(
+            ", {} of them about changes that were already fetched",
+            format_count(late as usize)
+        ),
     };
     let sources = pluralize(it.sources as usize, "source", "sources");
     write_row(out, "signals", &format!("{signals} about {sources}{late}"));

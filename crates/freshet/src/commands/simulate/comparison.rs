@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use freshet_sim::{SimObjective, Choice, PolicyKind, PolicyReport, Report, MeanWithInterval};
+use freshet_sim::{Choice, MeanWithInterval, PolicyKind, PolicyReport, Report, SimObjective};
 
 /// Result of the comparison. Policies are given by their index in the report.
 #[derive(Debug, PartialEq)]

@@ -3,7 +3,7 @@
 mod moments;
 mod timeline;
 
-use freshet_sim::{SimObjective, Experiment, SimError, SourceStory};
+use freshet_sim::{Experiment, SimError, SimObjective, SourceStory};
 
 use crate::commands::simulate::arguments::SimulateArguments;
 use crate::commands::simulate::names::Names;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use freshet_model::PackedStrings;
-use freshet_sim::{Measured, PolicyReport, Series, MeanWithInterval};
+use freshet_sim::{MeanWithInterval, Measured, PolicyReport, Series};
 use freshet_tables::{Table, write_atomic};
 
 use crate::commands::simulate::{FinishedSimulation, picture};

@@ -57,8 +57,10 @@ impl ObjectiveArguments {
         let objective = match objective {
             ObjectiveName::Keep(objective) => objective,
             ObjectiveName::Capture => {
-                let (life, urgency) =
-                    (life.unwrap_or(UpdateLifetime::OVERWRITE), urgency.unwrap_or(Urgency::Uniform));
+                let (life, urgency) = (
+                    life.unwrap_or(UpdateLifetime::OVERWRITE),
+                    urgency.unwrap_or(Urgency::Uniform),
+                );
                 return Ok(SimObjective::Capture(CaptureObjective { life, urgency }));
             }
         };

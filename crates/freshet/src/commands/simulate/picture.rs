@@ -2,7 +2,7 @@
 
 use freshet_chart::{Axis, Figure, Legend, Mark, Panel, Series};
 use freshet_plan::Objective;
-use freshet_sim::{SimObjective, PolicyReport, MeanWithInterval};
+use freshet_sim::{MeanWithInterval, PolicyReport, SimObjective};
 
 use crate::commands::simulate::FinishedSimulation;
 use crate::commands::simulate::comparison::PolicyComparison;
@@ -78,7 +78,8 @@ pub(crate) fn policies(simulated: &FinishedSimulation<'_>) -> String {
     let report = simulated.report;
     let comparison = PolicyComparison::new(report);
     let measure = ObjectiveMeasure::new(simulated);
-    let spreads: Vec<MeanWithInterval> = report.policies.iter().map(|it| value(simulated, it)).collect();
+    let spreads: Vec<MeanWithInterval> =
+        report.policies.iter().map(|it| value(simulated, it)).collect();
     let mut order: Vec<usize> = (0..spreads.len()).collect();
     // NaN is sorted last.
     let sign = if report.objective.more_is_better() { -1.0 } else { 1.0 };
@@ -98,7 +99,9 @@ pub(crate) fn policies(simulated: &FinishedSimulation<'_>) -> String {
         let scaled = |value: f64| [value * measure.scale];
         let (name, row) = (&names[row], [row as f64]);
         panel = panel
-            .series(Series::intervals(name, &scaled(low), &scaled(high), &row).look(line_styles[at]))
+            .series(
+                Series::intervals(name, &scaled(low), &scaled(high), &row).look(line_styles[at]),
+            )
             .series(Series::points(name, &scaled(mean), &row).look(line_styles[at]));
     }
     for (place, label) in [

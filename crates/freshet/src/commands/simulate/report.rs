@@ -1,6 +1,6 @@
 //! JSON report of a simulation.
 
-use freshet_sim::{Origin, PolicyReport, ScenarioEvent, MeanWithInterval};
+use freshet_sim::{MeanWithInterval, Origin, PolicyReport, ScenarioEvent};
 use serde::Serialize;
 
 use crate::commands::plan::finite;
@@ -88,7 +88,7 @@ impl<'a> SimulationReport<'a> {
         let (kind, synthetic, importance) = match &web.origin {
             Origin::Synthetic(synthetic, kind) => {
                 (Some(kind.name()), Some(synthetic), Some(synthetic.importance))
-            },
+            }
             Origin::Table(_, kind) => (Some(kind.name()), None, None),
             Origin::Recorded(_, importance) => (None, None, Some(*importance)),
         };

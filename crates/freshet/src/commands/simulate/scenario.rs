@@ -5,7 +5,9 @@ mod fields;
 use std::fs;
 use std::path::Path;
 
-use freshet_sim::{ScenarioAction, InvalidScenarioEvent, Origin, Scenario, ScenarioEvent, SimError, Selection};
+use freshet_sim::{
+    InvalidScenarioEvent, Origin, Scenario, ScenarioAction, ScenarioEvent, Selection, SimError,
+};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -73,7 +75,10 @@ fn parse(name: String, text: &str, origin: &Origin) -> Result<ScenarioFile, Fail
         let at = line(it.span().start);
         let fields::Rates { day, sources: some, factor } = it.into_inner();
         let which = select(some, &sources).map_err(|unknown| at_line(&name, at, unknown))?;
-        turns.push((at, ScenarioEvent { day, what: ScenarioAction::Rates { sources: which, factor } }));
+        turns.push((
+            at,
+            ScenarioEvent { day, what: ScenarioAction::Rates { sources: which, factor } },
+        ));
     }
     turns.sort_by(|(_, one), (_, other)| one.day.total_cmp(&other.day));
     let (lines, turns) = turns.into_iter().unzip();

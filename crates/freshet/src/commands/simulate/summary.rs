@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use freshet_model::Budget;
 use freshet_plan::Objective;
-use freshet_sim::{SimObjective, Measured, PolicyReport, Report, MeanWithInterval};
+use freshet_sim::{MeanWithInterval, Measured, PolicyReport, Report, SimObjective};
 
 use crate::commands::simulate::FinishedSimulation;
 use crate::commands::simulate::comparison::PolicyComparison;
@@ -112,13 +112,17 @@ impl DisplayedMeasure {
 fn table(simulated: &FinishedSimulation<'_>, comparison: &PolicyComparison) -> Vec<String> {
     let report = simulated.report;
     let all = [
-        (Objective::Harmonic, DisplayedMeasure::new(report, "harmonic cost", |it| it.harmonic_cost)),
+        (
+            Objective::Harmonic,
+            DisplayedMeasure::new(report, "harmonic cost", |it| it.harmonic_cost),
+        ),
         (Objective::Freshness, DisplayedMeasure::new(report, "freshness", |it| it.freshness)),
         (Objective::Age, DisplayedMeasure::new(report, "age", |it| it.age).in_days()),
     ];
     let is_own = |objective: Objective| report.objective == SimObjective::Keep(objective);
     let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(it, _)| is_own(*it));
-    let shown = |all: Vec<(Objective, DisplayedMeasure)>| all.into_iter().map(|(_, it)| it).collect();
+    let shown =
+        |all: Vec<(Objective, DisplayedMeasure)>| all.into_iter().map(|(_, it)| it).collect();
     let utility = DisplayedMeasure::new(report, "utility", |it| it.utility);
     let (own, others): (Vec<DisplayedMeasure>, Vec<DisplayedMeasure>) = match report.objective {
         SimObjective::Keep(_) => (shown(own), shown(others)),
@@ -136,7 +140,7 @@ fn table(simulated: &FinishedSimulation<'_>, comparison: &PolicyComparison) -> V
         let days = report.calendar.days - report.calendar.burn_in;
         let whole = report.budget * days;
         columns.push(percent(report, ["budget", "spent"], 1, |it| it.requests.mean / whole));
-        columns.push(percent(report, ["fetches with", "a change"], 0, |it| it.found.mean));
+        columns.push(percent(report, ["found a", "change"], 0, |it| it.found.mean));
         if simulated.web.hosts {
             let load = |it: &PolicyReport| format_significant(it.measured.host_load.mean.round());
             let cells = report.policies.iter().map(load).collect();

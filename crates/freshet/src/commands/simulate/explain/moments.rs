@@ -1,6 +1,8 @@
 //! Events of a source, as text and as JSON.
 
-use freshet_sim::{DueReason, Explanation, Moment, Outcome, FetchReason, SourcePhase, SourceStory, MomentKind};
+use freshet_sim::{
+    DueReason, Explanation, FetchReason, Moment, MomentKind, Outcome, SourcePhase, SourceStory,
+};
 use serde::Serialize;
 
 use crate::commands::plan::finite;
@@ -24,9 +26,11 @@ impl Priority {
 pub(super) fn priority(moment: &Moment) -> Priority {
     match moment.what {
         MomentKind::Changed | MomentKind::Announced if moment.missed > 1 => Priority::Repeated,
-        MomentKind::Fetched { .. } | MomentKind::Changed | MomentKind::Announced | MomentKind::Signalled | MomentKind::Waits => {
-            Priority::Ordinary
-        }
+        MomentKind::Fetched { .. }
+        | MomentKind::Changed
+        | MomentKind::Announced
+        | MomentKind::Signalled
+        | MomentKind::Waits => Priority::Ordinary,
         _ => Priority::TurningPoint,
     }
 }
@@ -41,7 +45,9 @@ pub(super) fn describe(moment: &Moment) -> String {
         }
         MomentKind::Changed => "changes: not detected yet".to_owned(),
         MomentKind::Announced => "changes, with a signal".to_owned(),
-        MomentKind::Signalled if moment.missed == 0 => "false signal: the copy is up to date".to_owned(),
+        MomentKind::Signalled if moment.missed == 0 => {
+            "false signal: the copy is up to date".to_owned()
+        }
         MomentKind::Signalled => "signal".to_owned(),
         MomentKind::Fetched { reason, outcome, asked } => {
             let late = match moment.day - asked {
@@ -54,7 +60,9 @@ pub(super) fn describe(moment: &Moment) -> String {
         MomentKind::HostDown => "its host is suspended".to_owned(),
         MomentKind::HostBack => "its host is available again".to_owned(),
         MomentKind::Budget(budget) => format!("budget {}/day", format_significant(budget)),
-        MomentKind::Rate(factor) => format!("changes {} times as often", format_significant(factor)),
+        MomentKind::Rate(factor) => {
+            format!("changes {} times as often", format_significant(factor))
+        }
         MomentKind::Waits => "waits".to_owned(),
         MomentKind::End => "end".to_owned(),
     }
@@ -95,7 +103,11 @@ pub(super) fn next(it: &Explanation) -> String {
         (_, DueReason::MaxInterval) => "maximum interval",
         (_, DueReason::Retry) => "retry",
     };
-    if it.due_day <= it.now { format!("now: {why}") } else { format!("day {:.2}: {why}", it.due_day) }
+    if it.due_day <= it.now {
+        format!("now: {why}")
+    } else {
+        format!("day {:.2}: {why}", it.due_day)
+    }
 }
 
 /// JSON object of an event.
