@@ -73,7 +73,7 @@ mod tests {
             failure_persistence: None, ..ProptestConfig::default()
         })]
 
-        /// Few distinct values, so that there are ties; twice, to check that no state remains.
+        /// A small number of distinct values, so that there are ties; twice, to check that no state remains.
         #[test]
         fn they_are_the_first_of_all_sorted(
             values in prop::collection::vec(0_u8..20, 0..300),

@@ -25,7 +25,7 @@ const END_SHARE: f64 = 0.35;
 
 /// Position of a panel.
 pub(crate) struct Cell {
-    /// Left and right side of the panel with its labels.
+    /// Horizontal extent of the panel with its labels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) plot: Rect,

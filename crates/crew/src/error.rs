@@ -66,7 +66,7 @@ pub enum CrewError {
     OtherBuffer {
         /// Buffer size of the policy.
         policy: u32,
-        /// Given buffer size.
+        /// Buffer size of the parameters.
         setting: u32,
     },
     /// The damping is not above 0 and at most 1.

@@ -8,7 +8,7 @@ pub enum DemoError {
     /// No pages, or too many.
     #[error("a web of {pages} pages cannot be shown: from 1 to {most}")]
     Pages {
-        /// Given number.
+        /// The number.
         pages: usize,
         /// Largest allowed number.
         most: usize,
@@ -24,7 +24,7 @@ pub enum DemoError {
     Number {
         /// Name of the number.
         what: &'static str,
-        /// Given value.
+        /// The value.
         value: f64,
     },
     /// The simulator cannot make such a web.

@@ -94,8 +94,15 @@ fn normalize(line: &str) -> String {
         let number = ["ns", "µs", "ms", "s"].iter().find_map(|unit| word.strip_suffix(unit));
         number.is_some_and(|it| it.contains('.') && it.parse::<f64>().is_ok())
     };
-    let words = line.trim_end().split(' ');
-    let words = words.map(|word| if is_duration(word) { "<duration>" } else { word });
+    // A relative residual of an optimum, in units of the last digit.
+    let is_residual = |word: &str| {
+        word.contains("e-") && word.trim_end_matches(',').parse::<f64>().is_ok_and(|it| it < 1e-9)
+    };
+    let words = line.trim_end().split(' ').map(|word| match word {
+        word if is_duration(word) => "<duration>",
+        word if is_residual(word) => "<residual>",
+        word => word,
+    });
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -173,9 +180,11 @@ fn known_options() -> BTreeMap<String, BTreeSet<String>> {
     let mut known = BTreeMap::new();
     let mut left = vec![String::new()];
     while let Some(words) = left.pop() {
-        let lines = run(&format!("freshet {words} --help"), &env::temp_dir());
+        let lines = run(&format!("freshet help {words} || echo unknown"), &env::temp_dir());
+        if lines.last().is_some_and(|it| it == "unknown") {
+            continue;
+        }
         let mut options = BTreeSet::new();
-        let mut listed = false;
         for line in &lines {
             // The alias of an option stands in brackets behind it.
             for word in line.split(|it: char| !(it.is_ascii_alphanumeric() || it == '-')) {
@@ -183,19 +192,11 @@ fn known_options() -> BTreeMap<String, BTreeSet<String>> {
                     options.insert(word.to_owned());
                 }
             }
-            match line.strip_prefix("  ") {
-                _ if line.ends_with(':') && !line.starts_with(' ') => {
-                    listed = line.to_lowercase().contains("command");
-                }
-                Some(command)
-                    if listed && command.starts_with(|it: char| it.is_ascii_lowercase()) =>
-                {
-                    let command = command.split_whitespace().next().unwrap();
-                    if command != "help" {
-                        left.push(format!("{words} {command}").trim().to_owned());
-                    }
-                }
-                _ => {}
+            // Perhaps a subcommand; `freshet help` knows.
+            let first = line.strip_prefix("  ").and_then(|it| it.split("  ").next());
+            let is_name = |it: &&str| !it.is_empty() && it.chars().all(|c| c.is_ascii_lowercase());
+            if let Some(command) = first.filter(is_name).filter(|it| *it != "help") {
+                left.push(format!("{words} {command}").trim().to_owned());
             }
         }
         known.insert(words, options);

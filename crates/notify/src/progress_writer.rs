@@ -9,7 +9,7 @@ const MAX_STEPS_PER_WRITE: usize = 1000;
 
 type PendingStep = (DeliveryStep, oneshot::Sender<Result<(), DaemonError>>);
 
-/// DaemonHandle of the task that records delivery steps. Clones share the task.
+/// Handle of the task that records delivery steps. Clones share the task.
 #[derive(Clone)]
 pub(crate) struct ProgressWriter(mpsc::UnboundedSender<PendingStep>);
 

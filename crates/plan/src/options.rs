@@ -13,7 +13,7 @@ pub struct UnknownName {
     pub what: &'static str,
     /// Name that was given.
     pub name: String,
-    /// Known names.
+    /// Names that exist.
     pub known: Vec<&'static str>,
 }
 

@@ -170,7 +170,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Few sources are followed one by one, many through the demand curve: two algorithms, one
+    /// Small tables are solved source by source, large ones with the demand curve: two algorithms, one
     /// answer.
     #[test]
     fn many_copies_of_a_source_are_planned_like_one((table, options, budget) in case()) {

@@ -122,7 +122,7 @@ proptest! {
         check(&Sources::new(kind, w, c), last, &times);
     }
 
-    /// Few different sources, all fetched at the start: ties everywhere, also sources worth nothing.
+    /// A small number of distinct sources, all fetched at the start: many ties, and sources with value zero.
     #[test]
     fn ties_go_to_the_lowest(
         kind in kinds(),

@@ -8,7 +8,7 @@ pub struct UnknownName {
     pub what: &'static str,
     /// The given name.
     pub name: String,
-    /// Known names.
+    /// Names that exist.
     pub known: Vec<&'static str>,
 }
 
@@ -76,7 +76,7 @@ pub enum SimError {
         "the signals are about {signals} sources, and none of them is among the {sources} of the \
          trace: they go by name"
     )]
-    Strangers {
+    UnknownSources {
         /// Number of sources that the signals are about.
         signals: usize,
         /// Available number.

@@ -69,7 +69,10 @@ impl Signalled {
             let known: HashMap<&str, u32> = said.ids.iter().zip(0..).collect();
             places = history.ids.iter().map(|id| *known.get(id).unwrap_or(&u32::MAX)).collect();
             if places.iter().all(|&place| place == u32::MAX) {
-                return Err(SimError::Strangers { signals: said.len(), sources: history.len() });
+                return Err(SimError::UnknownSources {
+                    signals: said.len(),
+                    sources: history.len(),
+                });
             }
         }
         Ok(Self { signals: signals.clone(), places })

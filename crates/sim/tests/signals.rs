@@ -136,7 +136,7 @@ fn recorded_signals_go_by_name_and_come_when_they_came() {
 
     let strangers = Signals::Recorded(Arc::new(recorded(&[(0, 2.0)], ["x", "y"])));
     let refused = Web::new(&origin, &[], 10.0, 1).unwrap().with_signals(&strangers, &origin);
-    assert_eq!(refused.err(), Some(SimError::Strangers { signals: 2, sources: 2 }));
+    assert_eq!(refused.err(), Some(SimError::UnknownSources { signals: 2, sources: 2 }));
     let made = even(WebKind::Poisson);
     let refused = Web::new(&made, &[], 10.0, 1).unwrap().with_signals(&strangers, &made);
     assert_eq!(refused.err(), Some(SimError::NoRecord));

@@ -110,7 +110,7 @@ pub enum TableError {
         file: String,
         /// Names of the columns.
         names: Vec<String>,
-        /// Known names.
+        /// Names that exist.
         known: Vec<&'static str>,
     },
     /// A column occurs twice.

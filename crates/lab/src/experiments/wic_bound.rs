@@ -36,7 +36,7 @@ fn case(urgency: Urgency, lives: &[Life], random: &mut Random) -> Result<(f64, f
         let life = lives[random.random_range(0..lives.len())];
         pages.push(Page::new(random.random::<f64>(), life, urgency)?);
     }
-    // Few and certain changes are where a choice matters.
+    // A choice matters if changes are rare and certain.
     let chance = |random: &mut Random| match random.random_range(0..4) {
         0 | 1 => 0.0,
         2 => 1.0,

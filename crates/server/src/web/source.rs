@@ -163,7 +163,8 @@ async fn show(
 ) -> Result<Response, Problem> {
     let (source, host) = find(&app, id).await?;
     if source.is_signal_source
-        && let Some(signal_source) = app.read(move |reader| reader.signal_source_of_source(id)).await?
+        && let Some(signal_source) =
+            app.read(move |reader| reader.signal_source_of_source(id)).await?
     {
         // A signal source has its own page.
         return Ok(Redirect::to(&format!("/signals/{}", signal_source.id)).into_response());

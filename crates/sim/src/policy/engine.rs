@@ -37,7 +37,7 @@ enum Hearing {
 }
 
 /// Number of the only signal source.
-const HERALD: u32 = 0;
+const SIGNAL_SOURCE: u32 = 0;
 
 impl Definition for Engine {
     const NAME: &'static str = "engine";
@@ -87,9 +87,10 @@ impl Engine {
         let mut actions = Vec::new();
         engine.step(0.0, freshet_engine::Event::CapacityAdded(u32::MAX), &mut actions);
         if hearing == Hearing::Learning && setting.web.heralded.is_some() {
-            let herald = SignalSource { number: HERALD, source: None };
-            let heralds = freshet_engine::Event::SignalSourcesDescribed(vec![(herald, None)]);
-            engine.step(0.0, heralds, &mut actions);
+            let signal_source = SignalSource { number: SIGNAL_SOURCE, source: None };
+            let described =
+                freshet_engine::Event::SignalSourcesDescribed(vec![(signal_source, None)]);
+            engine.step(0.0, described, &mut actions);
         }
         let descriptions = (0..population.len()).map(describe).collect();
         let mut later =
@@ -172,7 +173,7 @@ impl Policy for Engine {
             Event::Signalled(source) => match self.hearing {
                 Hearing::Learning => {
                     let signal =
-                        Signal { source: source, signal_source: HERALD, change_time: None };
+                        Signal { source: source, signal_source: SIGNAL_SOURCE, change_time: None };
                     freshet_engine::Event::SignalReceived(signal)
                 }
                 Hearing::Blind => freshet_engine::Event::ChangeObserved(source),
