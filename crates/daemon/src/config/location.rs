@@ -33,7 +33,7 @@ pub(super) fn locate_parse_error(error: &toml::de::Error, text: &str) -> String 
     match field {
         Some((_, field)) => {
             let allowed =
-                allowed_values(field).map_or(String::new(), |it| format!("; expected {it}"));
+                allowed_values(field).map_or(String::new(), |it| format!("; use {it}"));
             format!(", line {line}: {field}: {message}{allowed}")
         }
         None => format!(", line {line}: {message}"),
@@ -91,7 +91,7 @@ fn allowed_values(field: &str) -> Option<&'static str> {
         "burst" => "a number of fetches, 1 or more",
         "objective" => "\"harmonic\", \"freshness\", \"age\" or \"capture\"",
         "store" => "a path in quotes: \"freshet.db\"",
-        "concurrency" => "\"auto\", or a number from 1 to 4096",
+        "concurrency" => "\"auto\", or a number from 0 to 4096",
         "hosts.gap" => "a duration in quotes: \"1s\", \"250ms\" or \"2min\"",
         "hosts.connections" => "a whole number, 1 or more",
         "hours.weights" => "a list of 24 numbers, one for each hour",
