@@ -71,7 +71,7 @@ async fn run(sources: u32) {
 /// Measures the first, the median and the longest time of each page.
 async fn measure(sources: u32) -> Vec<[f64; 3]> {
     let folder = tempfile::tempdir().unwrap();
-    let text = "crew = 0\nbudget = \"5000000/day\"\nburst = 1000000\n[hosts]\ngap = \"1s\"\nconnections = 1000\n";
+    let text = "concurrency = 0\nbudget = \"5000000/day\"\nburst = 1000000\n[hosts]\ngap = \"1s\"\nconnections = 1000\n";
     let config = Config::parse(text, &folder.path().join("freshet.toml")).unwrap();
     fill_store(&mut Store::open(&config.store, now_millis()).unwrap(), sources);
     let daemon = Daemon::start(config, Clock::new(Box::new(now_millis), 1.0)).unwrap();

@@ -175,7 +175,7 @@ fn main() {
 
 async fn run(sources: u32) {
     let folder = tempfile::tempdir().unwrap();
-    let text = "crew = 0\nbudget = \"100000/s\"\nburst = 10000000\n[hosts]\ngap = \"0s\"\nconnections = 1000\n";
+    let text = "concurrency = 0\nbudget = \"100000/s\"\nburst = 10000000\n[hosts]\ngap = \"0s\"\nconnections = 1000\n";
     let config = Config::parse(text, &folder.path().join("freshet.toml")).unwrap();
     let start = Instant::now();
     fill_store(&mut Store::open(&config.store, now_millis()).unwrap(), sources);

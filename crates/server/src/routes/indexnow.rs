@@ -201,7 +201,7 @@ fn validate(announcement: IndexNow, field: &'static str) -> Result<IndexNowReque
         }
     };
     let urls = urls.into_iter().map(String::from).collect();
-    Ok(IndexNowRequest { host: site_host, key, key_url: key_url, urls })
+    Ok(IndexNowRequest { host: site_host, key, key_url, urls })
 }
 
 /// Parses the URL of a page, and returns it with its host, and the port if it is not the default

@@ -96,7 +96,7 @@ impl Service {
         });
         let folder = tempfile::tempdir().unwrap();
         let text = format!(
-            "crew = 0\nbudget = \"10000000/day\"\nburst = 100000\n{config}\n[hosts]\ngap = \"0s\"\n\
+            "concurrency = 0\nbudget = \"10000000/day\"\nburst = 100000\n{config}\n[hosts]\ngap = \"0s\"\n\
              connections = 1000\n"
         );
         let config = Config::parse(&text, &folder.path().join("freshet.toml")).unwrap();

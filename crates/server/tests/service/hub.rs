@@ -280,8 +280,8 @@ impl TestDaemon {
 
     pub(crate) fn config(&self, settings: &str) -> Config {
         let settings = settings.replace("URL", &self.url);
-        let crew = if settings.contains("crew") { "" } else { "crew = 0" };
-        let text = format!("{crew}\n{settings}\n[hosts]\ngap = \"0s\"\nconnections = 100\n");
+        let concurrency = if settings.contains("concurrency") { "" } else { "concurrency = 0" };
+        let text = format!("{concurrency}\n{settings}\n[hosts]\ngap = \"0s\"\nconnections = 100\n");
         Config::parse(&text, &self.folder.path().join("freshet.toml")).unwrap()
     }
 

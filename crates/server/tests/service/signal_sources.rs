@@ -6,7 +6,7 @@ use crate::client::Service;
 use crate::hub::TestDaemon;
 use crate::indexnow::Site;
 
-const CONFIG: &str = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"1000/day\"";
+const CONFIG: &str = "concurrency = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"1000/day\"";
 
 fn sitemap(urls: &[String]) -> String {
     let entry = |url: &String| format!("<url><loc>{url}</loc><lastmod>yesterday</lastmod></url>");
@@ -155,7 +155,7 @@ async fn signal_sources_are_listed_by_kind_and_host_in_pages() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reliable_signals_move_the_next_fetch_forward() {
     // One minute per second; the budget is so small that only requested fetches are made.
-    let settings = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"20/day\"";
+    let settings = "concurrency = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"20/day\"";
     let (site, daemon) = (Site::start().await, TestDaemon::start(60.0, settings).await);
     site.publish("/page", "first");
     let page = daemon.pages(&[&site.url("/page")]).await[0];

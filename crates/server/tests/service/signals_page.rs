@@ -93,7 +93,7 @@ async fn an_invalid_form_is_shown_again_with_its_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn document_problems_and_the_effect_of_signals_are_shown() {
-    let settings = "crew = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"20/day\"";
+    let settings = "concurrency = 2\nfetch.allow = [\"127.0.0.1\"]\nbudget = \"20/day\"";
     let (site, daemon) = (Site::start().await, TestDaemon::start(60.0, settings).await);
     site.publish("/s.xml", "<!doctype html><html><body>welcome</body></html>");
     let get = async |path: &str| daemon.send("GET", path, "").await;

@@ -389,7 +389,7 @@ async fn too_many_or_too_large_deliveries_are_refused() {
 async fn reading_a_feed_subscribes_at_the_hub_that_it_names() {
     for by_header in [true, false] {
         let (hub, site) = (Hub::start(HubBehavior::Verify(864_000)).await, Site::start().await);
-        let daemon = TestDaemon::start(1.0, &format!("crew = 4\n{CONFIG}")).await;
+        let daemon = TestDaemon::start(1.0, &format!("concurrency = 4\n{CONFIG}")).await;
         let (at, itself, page) = (hub.url("hub"), site.url("/self"), site.url("/page"));
         let other = entry(&site.url("/other"), "2024-01-01T00:00:00Z");
         let links = format!("<link rel='hub' href='{at}'/><link rel='self' href='{itself}'/>");
