@@ -150,7 +150,7 @@ fn instant_by_instant_is_the_same_as_all_at_once() {
     assert!((live.expected() / expected - 1.0).abs() < 1e-12);
 }
 
-/// Of equals the first, and nothing that is worth nothing.
+/// Among equal pages the first one is fetched, and never a worthless one.
 #[test]
 fn ties_go_to_the_first() {
     let page = Page::new(1.0, "append".parse().unwrap(), "uniform".parse().unwrap()).unwrap();

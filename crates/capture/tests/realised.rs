@@ -1,4 +1,4 @@
-//! What is captured of changes that did happen, against what is expected of their chances.
+//! Captured changes in simulated histories, compared with the expectation from their probabilities.
 
 #![allow(clippy::unwrap_used)]
 
@@ -45,7 +45,7 @@ fn the_mean_of_many_runs_is_the_expectation() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// One who knows the changes expects what happens.
+    /// With known changes, the expectation is exact.
     #[test]
     fn sure_changes_are_captured_as_expected(
         (pages, chances) in instance(4, 40),

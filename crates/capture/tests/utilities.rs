@@ -12,7 +12,7 @@ use freshet_capture::{Life, Pending, Schedule, Share, Urgency};
 use proptest::prelude::*;
 
 const TOLERANCE: f64 = 1e-12;
-/// What is less than this is nothing.
+/// Smaller values count as zero.
 const NOTHING: f64 = 1e-290;
 
 fn close(got: f64, expect: f64) -> bool {
@@ -150,7 +150,7 @@ fn a_constant_chance_has_a_binomial_life() {
     }
 }
 
-/// The present worth does not give the next one: what is kept besides is needed.
+/// The present worth does not give the next one: the rest of the state is needed.
 #[test]
 fn equal_worths_may_part() {
     let check = |life: &str, urgency: &str, pasts: [&[f64]; 2], now: f64, next, then: [f64; 2]| {

@@ -1,4 +1,4 @@
-//! What WIC (Pandey, Dhamdhere & Olston 2004) reports, as far as it can be had without its data.
+//! What WIC (Pandey, Dhamdhere & Olston 2004) reports, as far as it can be checked without its data.
 
 #![allow(clippy::unwrap_used)]
 

@@ -23,15 +23,15 @@ pub(crate) fn gap(setting: &Setting, evaluation: &Evaluation<'_>, most: u32) -> 
     let chain = evaluation.chain;
     let least = chain.target(chain.buffer());
     let far = Values::rounded_down(evaluation, most, |state| state.active < least);
-    let far = lack(setting, &far, evaluation.cost(), most);
+    let far = smallest_epsilon(setting, &far, evaluation.cost(), most);
     let all = |state: State| state.active < chain.target(state.queue);
     let all = Values::rounded_down(evaluation, most, all);
-    let all = lack(setting, &all, evaluation.cost(), most);
+    let all = smallest_epsilon(setting, &all, evaluation.cost(), most);
     (2.0 * far.min(all)).min(evaluation.cost())
 }
 
 /// Returns the smallest ε for these values.
-fn lack(setting: &Setting, values: &Values, cost: f64, most: u32) -> f64 {
+fn smallest_epsilon(setting: &Setting, values: &Values, cost: f64, most: u32) -> f64 {
     let (buffer, fetched, weight) = (setting.buffer(), setting.fetched(), setting.weight());
     // Value of the best decision with the given pages and fetchers after an event.
     let best = |queue: u32, active: u32| match (queue, active) {
@@ -50,10 +50,10 @@ fn lack(setting: &Setting, values: &Values, cost: f64, most: u32) -> f64 {
                 bound += arrivals * (lost + best((queue + 1).min(buffer), active - 1) - own);
             }
             let events = arrivals + if queue == 0 { 0.0 } else { 1.0 };
-            let lack = (cost - bound) / (1.0 + events / (2.0 + cost));
+            let epsilon = (cost - bound) / (1.0 + events / (2.0 + cost));
             // NaN proves nothing and is propagated.
-            if lack > worst || lack.is_nan() {
-                worst = lack;
+            if epsilon > worst || epsilon.is_nan() {
+                worst = epsilon;
             }
         }
     }

@@ -53,13 +53,13 @@ pub enum CrewError {
         rows: u32,
     },
     /// The target rises with the queue length.
-    #[error("the number of fetchers wanted rises with the queue, at {queue} waiting")]
+    #[error("the target number of fetchers rises with the queue length, at {queue} waiting pages")]
     RisingTargets {
         /// Queue length at which it rises.
         queue: usize,
     },
     /// The target is zero with an empty queue, which would stay empty.
-    #[error("no fetcher is wanted when the queue is empty")]
+    #[error("the target number of fetchers is 0 when the queue is empty")]
     Asleep,
     /// The policy is for another buffer size.
     #[error("the policy is for a buffer of {policy}, not of {setting}")]

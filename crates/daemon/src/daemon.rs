@@ -228,7 +228,7 @@ impl Daemon {
         // Only the writer thread holds the store; it is closed when that thread ends.
         let close = move || {
             let Ok(mut store) = self.writer.join() else { return };
-            // After the checkpoint, a copy of the database file is complete.
+            // After the checkpoint, the database file alone is a complete copy.
             if let Err(error) = store.checkpoint_wal() {
                 tracing::warn!("cannot checkpoint the write-ahead log: {error}");
             }

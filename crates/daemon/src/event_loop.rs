@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Status(oneshot::Sender<DaemonStatus>),
     Backup(PathBuf, bool, oneshot::Sender<Result<(), StoreError>>),
     Write(Box<dyn FnOnce(&mut Store) + Send>),
-    /// Hand out up to so many sources to an external client, for a time.
+    /// Lease up to this number of sources to an external client, for a limited time.
     Claim(u32, Duration, oneshot::Sender<ClaimGrant>),
     Report(Vec<JudgedReport>, oneshot::Sender<Vec<ReportResult>>),
     /// Change signals of an API client, by source id and signal source.
@@ -79,7 +79,7 @@ pub(crate) enum Command {
     /// Return the reports of signal sources, by id.
     SignalSourceReports(Vec<u32>, oneshot::Sender<Vec<Option<SignalSourceReport>>>),
     Plan(oneshot::Sender<BudgetPlan>),
-    /// Return the beliefs about at most so many sources, evenly spread over all.
+    /// Return the beliefs about at most this number of sources, evenly spread over all.
     Sample(usize, oneshot::Sender<Vec<(u32, SourceBelief)>>),
     /// Return the status of hosts, by id.
     Hosts(Vec<u32>, oneshot::Sender<Vec<HostStatus>>),
@@ -273,7 +273,7 @@ impl EventLoop {
         match action {
             Action::Fetch { id, .. } => self.in_flight.outbox.push_back(id),
             Action::SourceGone(id) => {
-                tracing::info!(source = id, "source is gone and is not fetched any more")
+                tracing::info!(source = id, "source is gone and no longer fetched")
             }
             Action::PriceUpdated { price, long_run_price: outlook, saturated_hosts: saturated } => {
                 tracing::debug!(price, outlook, saturated, "price updated");
@@ -416,7 +416,7 @@ pub(crate) fn engine_settings(
 
 fn log_alarm(alarm: Alarm) {
     match alarm {
-        Alarm::HostDown(host) => tracing::warn!(host, "host does not answer any more"),
+        Alarm::HostDown(host) => tracing::warn!(host, "host no longer answers"),
         Alarm::HostRecovered(host) => tracing::info!(host, "host answers again"),
         Alarm::DescriptionRejected(source) => {
             tracing::warn!(source, "the engine rejected the source")

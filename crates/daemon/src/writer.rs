@@ -40,7 +40,7 @@ pub(crate) enum WriteOrder {
     Other(Box<dyn FnOnce(&mut Store) + Send>),
 }
 
-/// Result of an edit, with what the engine must be told.
+/// Result of an edit, and what the engine needs to know about it.
 pub(crate) struct AppliedEdit {
     pub(crate) result: EditResult,
     pub(crate) updated: Vec<SourceDescription>,
@@ -222,7 +222,7 @@ fn apply_source_edit(
     let mut described = Vec::with_capacity(applied.updated_ids.len());
     let mut expected = Vec::new();
     store.load_schedule_for(&applied.updated_ids, |row| {
-        // The engine knows the time of the last fetch better.
+        // The engine has a more recent time of the last fetch.
         let description = SourceDescription { last_fetch: None, ..describe_source(&row) };
         match LearnedState::from_bytes(row.learned) {
             Ok(learned) if row.state == SourceState::New => expected.push((description, learned)),

@@ -1,5 +1,5 @@
-//! The last two years of a trace in a minute, kept by a stand-in for the daemon: what the web says of
-//! its copies beside what the simulator says for the same seed.
+//! The last two years of a trace in a minute, kept by a stand-in for the daemon: the web's measurement of
+//! its copies, compared with the simulator's for the same seed.
 //!
 //! `cargo run --release -p freshet-demo --example trace -- FILE [SECONDS [SEED…]]`
 

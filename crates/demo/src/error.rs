@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum DemoError {
     /// No pages, or too many.
-    #[error("a web of {pages} pages cannot be shown: from 1 to {most}")]
+    #[error("{pages} pages are not supported: expected 1 to {most}")]
     Pages {
         /// The number.
         pages: usize,
@@ -14,7 +14,7 @@ pub enum DemoError {
         most: usize,
     },
     /// The window of the record is invalid.
-    #[error("a window of {days} days is none")]
+    #[error("invalid length of the window: {days} days")]
     Window {
         /// Requested length.
         days: f64,
@@ -43,6 +43,6 @@ pub enum DemoError {
     #[error("freshet stopped before the demo was over")]
     Daemon(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The output could not be written.
-    #[error("cannot write what is shown")]
+    #[error("cannot write the progress")]
     Show(#[source] std::io::Error),
 }

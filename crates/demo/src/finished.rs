@@ -122,7 +122,7 @@ impl Finished {
             "",
             "freshness",
             "requests",
-            "requests a point",
+            "requests per point",
             "changes seen",
         );
         for client in Client::ALL {
@@ -147,15 +147,15 @@ impl Finished {
     pub fn sentence(&self) -> String {
         let [freshet, equal, nutch] = Client::ALL.map(|client| 100.0 * self.freshness(client));
         let order = match self.ordering() {
-            Ordering::AsExpected => "as the theory says",
+            Ordering::AsExpected => "as the theory predicts",
             Ordering::Otherwise => {
-                "in another order than the theory says, which a short run or a busy machine can do"
+                "not in the order that the theory predicts, which happens in a short run or on a busy machine"
             }
         };
         format!(
-            "With as many requests, the copies that freshet kept were up to date {freshet:.1} % of the \
-             time, weighted by importance; equal polling reached {equal:.1} % and Nutch's rule \
-             {nutch:.1} %: {order}."
+            "With the same number of requests, freshet's copies were up to date {freshet:.1} % of the time, \
+             weighted by importance; equal polling reached {equal:.1} % and Nutch's rule {nutch:.1} %: \
+             {order}."
         )
     }
 }

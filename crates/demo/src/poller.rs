@@ -45,7 +45,7 @@ struct Copy {
 }
 
 /// Result of a fetch.
-struct Came {
+struct FetchedPage {
     page: u32,
     seen: Seen,
     copy: Option<Copy>,
@@ -88,7 +88,7 @@ impl<R: Rule> Poller<R> {
     }
 
     /// Starts all fetches that are allowed now.
-    fn send(&mut self, fetches: &mut JoinSet<Came>) {
+    fn send(&mut self, fetches: &mut JoinSet<FetchedPage>) {
         let now = self.site.clock.now();
         let freshet = self.site.requests(Client::Freshet);
         let slack = self.terms.burst.max(1.0);
@@ -123,8 +123,8 @@ impl<R: Rule> Poller<R> {
         None
     }
 
-    fn take(&mut self, came: Came) {
-        let Came { page, seen, copy, rest } = came;
+    fn take(&mut self, came: FetchedPage) {
+        let FetchedPage { page, seen, copy, rest } = came;
         let now = self.site.clock.now();
         self.hosts.answered(self.site.world.host(page), now, rest);
         if let Some(copy) = copy {
@@ -147,19 +147,19 @@ async fn fetch(
     page: u32,
     request: FetchRequest,
     old: Copy,
-) -> Came {
+) -> FetchedPage {
     let request = match old.validators {
         Some(validators) => request.with_validators(validators),
         None => request,
     };
     let answer = fetcher.fetch(&request).await;
     let rest = answer.trace.retry_after.map_or(0.0, |wait| days(&wait));
-    let failed = Came { page, seen: Seen::Failed, copy: None, rest };
+    let failed = FetchedPage { page, seen: Seen::Failed, copy: None, rest };
     let validators = answer.trace.validators.filter(|it| !it.is_empty());
     match answer.outcome {
         FetchOutcome::NotModified => {
             let copy = Some(Copy { stored: old.stored, validators });
-            Came { seen: Seen::Same, copy, ..failed }
+            FetchedPage { seen: Seen::Same, copy, ..failed }
         }
         FetchOutcome::Content(content) => {
             let content_type = content.media_type.as_deref();
@@ -171,7 +171,7 @@ async fn fetch(
                 Some(_) => Seen::Same,
             };
             let copy = Some(Copy { stored: Some(reading.signature()), validators });
-            Came { seen, copy, ..failed }
+            FetchedPage { seen, copy, ..failed }
         }
         _ => failed,
     }

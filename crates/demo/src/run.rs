@@ -125,7 +125,7 @@ where
     // Measured before the clients are told to stop, which takes time.
     standings.finish(site.standing());
     match ended {
-        Some(Ok(Ok(()))) => return Err(DemoError::Daemon("it ended by itself".into())),
+        Some(Ok(Ok(()))) => return Err(DemoError::Daemon("the client ended unexpectedly".into())),
         Some(Ok(Err(error))) => return Err(DemoError::Daemon(error)),
         Some(Err(error)) => return Err(DemoError::Daemon(error.into())),
         None => {}

@@ -53,7 +53,7 @@ impl TextScope {
     pub fn name(self) -> &'static str {
         match self {
             Self::Main => "the main text",
-            Self::Selected => "what is selected",
+            Self::Selected => "the selected content",
             Self::Visible => "all visible text",
             Self::Hidden => "all text, hidden or not",
             Self::Structured => "structured data",

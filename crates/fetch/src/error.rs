@@ -87,7 +87,7 @@ pub enum FetchError {
         after: Duration,
     },
     /// A size limit was exceeded.
-    #[error("{part} is larger than {limit} bytes{}", OrHeaderLines(*.part))]
+    #[error("{part} is larger than {limit} bytes{}", HeaderLineLimit(*.part))]
     TooLarge {
         /// Part of the response that is too large.
         part: ResponsePart,
@@ -101,7 +101,7 @@ pub enum FetchError {
         fault: ProtocolFault,
     },
     /// The connection ended within the body.
-    #[error("the body ended early, after {received} {}", OfBytes(*.declared))]
+    #[error("the body ended early, after {received} {}", ExpectedLength(*.declared))]
     Truncated {
         /// Bytes received, before decompression.
         received: u64,
@@ -399,12 +399,12 @@ impl fmt::Display for ResponsePart {
 }
 
 struct DnsCause(bool);
-struct OrHeaderLines(ResponsePart);
+struct HeaderLineLimit(ResponsePart);
 struct ProxyStatus(Option<u16>);
 struct ProxyCause(Option<io::ErrorKind>);
 struct TimeoutSetting(TimeoutPhase);
 struct LocationCause<'a>(Option<&'a str>);
-struct OfBytes(Option<u64>);
+struct ExpectedLength(Option<u64>);
 struct ExitCause(Option<i32>);
 
 impl fmt::Display for DnsCause {
@@ -416,7 +416,7 @@ impl fmt::Display for DnsCause {
     }
 }
 
-impl fmt::Display for OrHeaderLines {
+impl fmt::Display for HeaderLineLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             ResponsePart::Head => write!(f, ", or has more than {MAX_HEADER_LINES} lines"),
@@ -469,7 +469,7 @@ impl fmt::Display for LocationCause<'_> {
     }
 }
 
-impl fmt::Display for OfBytes {
+impl fmt::Display for ExpectedLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(length) => write!(f, "of {length} bytes"),

@@ -46,7 +46,7 @@ impl FetchSettings {
         self.extra_roots.iter().map(AsRef::as_ref)
     }
 
-    /// Returns the reason for which the guard would refuse a URL, as far as the URL alone tells: no
+    /// Returns the reason for which the guard would refuse a URL, as far as the URL alone shows it: no
     /// name is resolved.
     #[must_use]
     pub fn static_refusal(&self, url: &Url) -> Option<GuardRefusal> {

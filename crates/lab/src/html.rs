@@ -7,7 +7,7 @@ pub(crate) fn element(tag: &str, attributes: &str, text: &str) -> String {
     wrap(tag, attributes, &escape_markup(text))
 }
 
-/// The same around what is HTML already.
+/// Returns an element around text that is already HTML.
 pub(crate) fn wrap(tag: &str, attributes: &str, inner: &str) -> String {
     let blank = if attributes.is_empty() { "" } else { " " };
     format!("<{tag}{blank}{attributes}>{inner}</{tag}>")

@@ -52,13 +52,13 @@ fn header(reports: &[Report]) -> String {
     let mut html = String::from("<header>\n<h1>The papers’ numbers beside ours</h1>\n");
     let lead = match all.of(Verdict::Differs) {
         0 => format!(
-            "{} numbers and claims, each calculated anew and set beside the paper’s. None differs \
+            "{} numbers and claims, each recalculated and compared with the paper’s. None differs \
              without a known cause.",
             all.total()
         ),
         some => format!(
-            "{} numbers and claims, each calculated anew and set beside the paper’s. {some} of them \
-             differ, and we cannot say why.",
+            "{} numbers and claims, each recalculated and compared with the paper’s. {some} of them \
+             differ for no known reason.",
             all.total()
         ),
     };
@@ -90,7 +90,7 @@ fn summary(reports: &[Report], all: &Counts) -> String {
     let mut html = String::from(
         "<div class=\"scroll\"><table class=\"summary\">\n<caption>All experiments</caption>\n\
          <thead><tr><th scope=\"col\">paper</th><th scope=\"col\">item</th>\
-         <th scope=\"col\">what is compared</th>",
+         <th scope=\"col\">quantity</th>",
     );
     for verdict in Verdict::ALL {
         html.push_str(&element("th", "scope=\"col\" class=\"count\"", verdict.name()));
@@ -173,7 +173,7 @@ fn article(report: &Report) -> String {
     let mut files = vec![format!("<a href=\"{name}.csv\">numbers (CSV)</a>")];
     if outcome.picture.is_some() {
         files.push(format!("<a href=\"{name}.svg\">picture (SVG)</a>"));
-        files.push(format!("<a href=\"{name}-picture.csv\">what is drawn (CSV)</a>"));
+        files.push(format!("<a href=\"{name}-picture.csv\">plotted data (CSV)</a>"));
     }
     let _ = writeln!(
         html,

@@ -7,7 +7,7 @@ use freshet_chart::{Figure, Series};
 pub struct Picture {
     /// The figure as an SVG document.
     pub svg: String,
-    /// What is drawn.
+    /// Its plotted series.
     pub curves: Vec<Curve>,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn find_next(
     let mut after = row.cursor.max(examined);
     let mut gap = None;
     if after < pruned {
-        // A destination that starts at 0 gets what is there, and misses nothing.
+        // A destination that starts at 0 gets the existing entries, so nothing is missing.
         gap = (after > 0).then_some(Gap { from: after + 1, to: pruned });
         after = pruned;
     }

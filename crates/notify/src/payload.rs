@@ -73,7 +73,7 @@ impl Payload {
     /// Parses the body of a dead letter.
     ///
     /// # Errors
-    /// Returns an error if the body is no payload.
+    /// Returns an error if the body is not a payload.
     pub fn read(body: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
     }

@@ -23,9 +23,9 @@ pub(crate) struct Totals {
     pub(crate) slope: f64,
     /// Smoothed derivative for demand that moves in steps.
     pub(crate) trend: f64,
-    /// SubProblem of `spend` due to rough sources.
+    /// Part of `spend` that is due to rough sources.
     pub(crate) rough_spend: f64,
-    /// SubProblem of `slope` due to rough sources.
+    /// Part of `slope` that is due to rough sources.
     pub(crate) rough_slope: f64,
     /// Sources whose demand cannot be extrapolated by its slope across the window.
     pub(crate) rough: Vec<u32>,

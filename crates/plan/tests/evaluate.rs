@@ -202,7 +202,7 @@ fn observed_sources_cost_what_a_history_costs() {
 
 #[test]
 fn observed_sources_in_slots_cost_what_a_history_costs() {
-    // A wait of `longer` slots with this chance, else of one less.
+    // A wait of `longer` slots with this probability, otherwise of one less.
     for (chance, longer, share) in [(0.3, 1, 1.0), (0.05, 9, 1.0), (0.7, 4, 0.3), (0.2, 60, 0.5)] {
         let (mut random, mut missed, mut left, mut first) = (Random(5), 0_u32, 0_u32, 0_u32);
         let (mut tally, slots) = ([0.0; 3], 1_000_000);

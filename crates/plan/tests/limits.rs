@@ -231,11 +231,11 @@ fn columns_are_checked_once() {
 }
 
 #[test]
-fn slots_want_chances() {
+fn slots_require_probabilities() {
     let sources = Sources::new(&[1.0], &[1.5]).unwrap();
     let slots = Options { timing: Timing::Slots, ..Options::default() };
     let refused = solve(&sources, per_day(0.5), &slots).unwrap_err().to_string();
-    assert_eq!(refused, "row 0: with slots change_rate is a chance and must be below 1, not 1.5");
+    assert_eq!(refused, "row 0: with slots, change_rate is a probability and must be below 1: 1.5");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn the_floor_gives_way_to_limits() {
     let plan = solve(&limited, per_day(4.0), &floor).unwrap();
     close(plan.rates[..3].iter().sum(), 1.0);
     assert!(plan.price.is_nan());
-    // A least rate that leaves less than the floor for the others.
+    // A minimum rate that leaves less than the floor for the other sources.
     let min = [3.0, 0.0, 0.0, 0.0];
     let sources = sources.with_limits(Some(&min), None).unwrap();
     let plan = solve(&sources, per_day(4.0), &floor).unwrap();

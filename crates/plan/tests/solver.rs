@@ -162,7 +162,7 @@ fn close(what: &str, got: f64, expect: f64, tolerance: f64) {
 }
 
 proptest! {
-    // The same cases every time: a failure is the change's, not chance's.
+    // Fixed cases, so that a failure is caused by the change under test.
     #![proptest_config(ProptestConfig {
         cases: 1500,
         rng_seed: RngSeed::Fixed(20_030_415),
@@ -230,7 +230,7 @@ proptest! {
         prop_assert!(after >= before * (1.0 - 1e-12), "{after:e} < {before:e}");
     }
 
-    /// Nobody wins at an objective's own game. The others poll observed sources; a chance at each
+    /// No other policy beats an objective's own plan. The others poll observed sources; a probability at each
     /// change is no match for polling at fixed intervals (docs/theory.md §6).
     #[test]
     fn no_other_policy_is_better((table, options, budget) in case(), floor in 0.0..1.0_f64) {

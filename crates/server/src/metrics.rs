@@ -74,10 +74,10 @@ type ReadFigure = fn(&DaemonStatus) -> f64;
 type Figure = (&'static str, &'static str, ReadFigure);
 
 const DAEMON_FIGURES: &[Figure] = &[
-    ("sources", "FloatGauge of sources", |it| it.sources as f64),
+    ("sources", "Number of sources", |it| it.sources as f64),
     ("budget_per_day", "Fetch budget per day", |it| it.budget),
     ("fetches", "Fetches since the daemon started", |it| it.fetches as f64),
-    ("signal_sources", "FloatGauge of signal sources", |it| it.signal_sources as f64),
+    ("signal_sources", "Number of signal sources", |it| it.signal_sources as f64),
     ("requests", "Requests to hosts since the daemon started", |it| it.requests as f64),
     ("fetched_bytes", "Bytes received since the daemon started", |it| it.bytes as f64),
     ("changes", "Changes detected since the daemon started", |it| it.changes as f64),

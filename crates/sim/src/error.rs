@@ -40,7 +40,7 @@ pub enum SimError {
     #[error("the record covers no time: it begins and ends at {0} (seconds since 1970)")]
     NoTime(f64),
     /// Invalid number of days.
-    #[error("{0} days are not a time to simulate (more than 0, at most 1e6)")]
+    #[error("cannot simulate {0} days: expected more than 0 and at most 1e6")]
     Days(f64),
     /// The burn-in leaves no time to measure.
     #[error("a burn-in of {burn_in} days leaves nothing of {days} days to measure")]
@@ -52,7 +52,7 @@ pub enum SimError {
     },
     /// A change rate is not a probability although time is in slots.
     #[error(
-        "source {source_number}: a change rate of {rate} is no chance of a change in a slot (below 1)"
+        "source {source_number}: change rate {rate} is not the probability of a change in a slot (below 1)"
     )]
     Chance {
         /// Number of the source, starting at 1.
@@ -69,12 +69,12 @@ pub enum SimError {
         why: crate::InvalidScenarioEvent,
     },
     /// Recorded signals need a trace of changes, because a synthetic web has no dates.
-    #[error("recorded signals are about a record of changes, and the changes here are made up")]
+    #[error("recorded signals require recorded changes, but these changes are synthetic")]
     NoRecord,
     /// The signals are about other sources.
     #[error(
-        "the signals are about {signals} sources, and none of them is among the {sources} of the \
-         trace: they go by name"
+        "the signals are about {signals} sources, none of which is among the {sources} of the \
+         trace: sources are matched by name"
     )]
     UnknownSources {
         /// Number of sources that the signals are about.
@@ -83,7 +83,7 @@ pub enum SimError {
         sources: usize,
     },
     /// The policy does not support the objective.
-    #[error("the policy `{policy}` is not for the objective {objective}")]
+    #[error("the policy `{policy}` does not support the objective {objective}")]
     Policy {
         /// Name of the policy.
         policy: String,

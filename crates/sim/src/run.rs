@@ -57,7 +57,7 @@ struct World<'a> {
     /// Announced changes.
     announced: DueQueue,
     /// Signals that may be false, if the policy uses them.
-    speech: Option<SignalFeed<'a>>,
+    signal_feed: Option<SignalFeed<'a>>,
     /// Pending slow responses.
     answers: DueQueue,
     /// Requests to each host on the current day.
@@ -97,9 +97,9 @@ fn play(
     at_most: u64,
 ) -> (Run, bool) {
     let mut left = at_most;
-    let speech = if policy.hears() { SignalFeed::new(web, calendar.days) } else { None };
-    let mut world = World { backlog, speech, ..World::new(web, calendar) };
-    let (mut arrivals, mut departures) = world.people(calendar.days);
+    let signal_feed = if policy.hears() { SignalFeed::new(web, calendar.days) } else { None };
+    let mut world = World { backlog, signal_feed, ..World::new(web, calendar) };
+    let (mut arrivals, mut departures) = world.arrivals_and_departures(calendar.days);
     let mut fetches = Vec::new();
     let mut course = web.course.iter().peekable();
     loop {
@@ -130,7 +130,7 @@ fn play(
                 policy.step(now, Event::Changed(source), &mut fetches);
             }
         } else if let Some(source) = world.pop_signal(now) {
-            if world.says(source) {
+            if world.process_signal(source) {
                 policy.step(now, Event::Signalled(source), &mut fetches);
             }
         } else if let Some((_, source)) = world.answers.pop_due(now) {
@@ -169,7 +169,7 @@ impl<'a> World<'a> {
             ledger: Ledger::new(calendar),
             backlog: None,
             announced: DueQueue::default(),
-            speech: None,
+            signal_feed: None,
             answers: DueQueue::default(),
             loads: vec![(0, 0); population.hosts()],
             host_load: 0,
@@ -178,24 +178,24 @@ impl<'a> World<'a> {
     }
 
     /// Returns the days on which sources are added and removed.
-    fn people(&mut self, days: f64) -> (DueQueue, DueQueue) {
+    fn arrivals_and_departures(&mut self, days: f64) -> (DueQueue, DueQueue) {
         let population = &self.web.population;
-        let mut goings = Vec::new();
-        let mut comings = Vec::new();
+        let mut departures = Vec::new();
+        let mut arrivals = Vec::new();
         for i in 0..population.len() {
             let presence = population.presence(i);
             if presence.from >= days || presence.to <= presence.from {
                 continue;
             }
-            comings.push((presence.from, i as u32));
+            arrivals.push((presence.from, i as u32));
             let end = presence.to.min(self.web.faults.end(population.host[i]));
             if end < days {
-                goings.push((end, i as u32));
+                departures.push((end, i as u32));
             }
             let weight = population.importance[i];
             self.ledger.present(presence.from, end.min(days), weight);
         }
-        (DueQueue::from_entries(comings), DueQueue::from_entries(goings))
+        (DueQueue::from_entries(arrivals), DueQueue::from_entries(departures))
     }
 
     fn arrive(&mut self, source: u32, now: f64) {
@@ -212,8 +212,8 @@ impl<'a> World<'a> {
         if web.population.complete[source as usize] {
             self.announced.push(it.next, source);
         }
-        if let Some(speech) = &mut self.speech {
-            speech.arrive(source, now);
+        if let Some(signal_feed) = &mut self.signal_feed {
+            signal_feed.arrive(source, now);
         }
     }
 
@@ -225,24 +225,24 @@ impl<'a> World<'a> {
         let known = self.web.faults.end(it.host) > now;
         it.state = if known { State::Absent } else { State::Gone };
         it.next = f64::INFINITY;
-        if let Some(speech) = &mut self.speech {
-            speech.depart(source);
+        if let Some(signal_feed) = &mut self.signal_feed {
+            signal_feed.depart(source);
         }
         known
     }
 
     fn next_signal(&self) -> f64 {
-        self.speech.as_ref().map_or(f64::INFINITY, SignalFeed::first)
+        self.signal_feed.as_ref().map_or(f64::INFINITY, SignalFeed::first)
     }
 
     fn pop_signal(&mut self, now: f64) -> Option<u32> {
-        self.speech.as_mut()?.pop_due(now)
+        self.signal_feed.as_mut()?.pop_due(now)
     }
 
     /// Processes a signal. Returns true if its source exists.
-    fn says(&mut self, source: u32) -> bool {
+    fn process_signal(&mut self, source: u32) -> bool {
         self.events += 1;
-        self.speech.as_ref().is_some_and(|speech| speech.concerns(source))
+        self.signal_feed.as_ref().is_some_and(|signal_feed| signal_feed.concerns(source))
     }
 
     /// Processes an announced change. Returns true if the policy is informed.

@@ -82,7 +82,7 @@ pub enum InvalidScenarioEvent {
         days: f64,
     },
     /// There are not enough sources.
-    #[error("{wanted} sources are to come, and there are only {there} in all")]
+    #[error("{wanted} sources are to be added, but there are only {there} in total")]
     Arrivals {
         /// Number of sources that arrive in total.
         wanted: usize,
@@ -90,7 +90,7 @@ pub enum InvalidScenarioEvent {
         there: usize,
     },
     /// The event does not apply to a trace.
-    #[error("the sources of a trace come and change when they did")]
+    #[error("the sources of a trace appear and change as recorded")]
     Recorded,
     /// Unknown host or source.
     #[error("there is no {what} {number}: they are numbered from 1 to {there}")]

@@ -74,7 +74,7 @@ pub enum MomentKind {
     },
     /// The source has been gone for so long that it is no longer fetched.
     GivenUp,
-    /// The host does not answer any more, as the engine sees it.
+    /// The engine considers the host unreachable.
     HostDown,
     /// The host answers again.
     HostBack,

@@ -173,7 +173,7 @@ fn the_engine_captures_more_than_equal_polling_and_polling_by_change_rate() {
 
 #[test]
 fn an_update_that_is_overwritten_is_a_change_that_nobody_saw() {
-    // What `captured` counts for every objective, but for the changes before it was measured.
+    // What `captured` counts for every objective, except for changes before the measured time.
     let report = report(&uneven(0.5, capture("overwrite", "uniform"), &["uniform", "nutch"]));
     for policy in &report.policies {
         let (utility, captured) = (policy.measured.utility.mean, policy.measured.captured.mean);

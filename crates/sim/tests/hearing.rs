@@ -1,5 +1,5 @@
-//! What the engine makes of signals: never worse than not to hear them, and better than to believe them.
-//! It knows nothing of them at the start.
+//! The engine's use of signals: never worse than ignoring them, and better than trusting them blindly.
+//! It knows nothing about them at the start.
 
 #![allow(clippy::unwrap_used)]
 

@@ -128,13 +128,13 @@ fn hosts_that_are_silent_for_a_day() {
         let well = report(&experiment(&["engine"], Vec::new()));
         let ill = report(&experiment(&["engine"], vec![outage(60.0, kind)]));
         let (well, ill) = (&of(&well, "engine").series, &of(&ill, "engine").series);
-        // Spending goes on. What part of it goes to the silent hosts is not said here.
+        // Spending continues; its share for the silent hosts is not checked here.
         for day in 60..62 {
             let spent = ill.requests[day] / BUDGET;
             assert!((spent - 1.0).abs() < 0.01, "{kind:?}, day {day}: {spent}");
         }
         for day in 0..60 {
-            // But for the order in which sums are made.
+            // Equal, except for the order of summation.
             let difference = (well.freshness[day] - ill.freshness[day]).abs();
             assert!(difference < 1e-9, "{kind:?}: nothing happens before, on day {day}");
         }

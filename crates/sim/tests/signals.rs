@@ -1,4 +1,4 @@
-//! Signals are what they are said to be, and leave the changes alone.
+//! Signals have the configured quality and do not affect the changes.
 
 #![allow(clippy::unwrap_used)]
 
@@ -131,7 +131,7 @@ fn recorded_signals_go_by_name_and_come_when_they_came() {
     let said = recorded(&[(0, 2.0), (0, 6.0), (0, 6.0), (1, 3.0)], ["b", "a"]);
     let origin = Origin::Recorded(Arc::new(changes), Distribution::Equal(1.0));
     let (heard, _) = listen(&origin, &Signals::Recorded(Arc::new(said)), 10.0);
-    // What was said of `b` before it came up is nothing to anybody.
+    // Signals about `b` before it appeared are ignored.
     assert_eq!(heard, [(3.0, 0), (6.0, 1), (6.0, 1)]);
 
     let strangers = Signals::Recorded(Arc::new(recorded(&[(0, 2.0)], ["x", "y"])));
@@ -160,7 +160,7 @@ fn those_who_do_not_hear_do_what_they_always_do() {
     for (with, without) in with.policies.iter().zip(&without.policies) {
         assert_eq!(with.runs, without.runs, "{}", with.policy);
     }
-    // And without signals nobody is different from one who does not hear.
+    // Without signals, all variants are identical.
     let all = ["engine", "engine:ignoring", "engine:blind"];
     let quiet = experiment(&all, None).run(&|_| {}).unwrap();
     assert_eq!(quiet.policies[0].runs, quiet.policies[1].runs);

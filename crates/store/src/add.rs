@@ -145,7 +145,7 @@ fn upsert(
     Ok(added)
 }
 
-/// Adds a source that is no page: it has `flags`, and is in none of the indexes.
+/// Adds a source that is not a page: it has `flags` and is in none of the indexes.
 pub(crate) fn insert_unindexed(
     transaction: &Transaction<'_>,
     source: &NewSource,

@@ -34,7 +34,7 @@ impl Reader {
             }
             _ => {}
         }
-        // If the file cannot be created, this error says more than the one of SQLite.
+        // If the file cannot be created, this error is more specific than SQLite's.
         create_private(partial).map_err(io_error)?;
         let name = partial.to_string_lossy();
         let copied = self.connection.execute("VACUUM INTO ?1", [name.as_ref()]);

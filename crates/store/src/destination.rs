@@ -43,7 +43,7 @@ pub struct Destination {
 /// Progress of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryStep {
-    /// It started, with the entries up to a cursor: retries deliver the same entries, whatever is logged meanwhile.
+    /// It started, with the entries up to a cursor: retries deliver the same entries, even if more are logged meanwhile.
     Started {
         /// Destination id.
         id: u32,
@@ -328,7 +328,7 @@ impl Store {
         })
     }
 
-    /// Removes a dead letter after it was delivered in the end. Returns whether it existed.
+    /// Removes a dead letter that has finally been delivered. Returns whether it existed.
     pub fn complete_redelivery(&mut self, dead_letter: i64, at: i64) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let sql = "UPDATE destination SET delivered = max(coalesce(delivered, ?2), ?2)

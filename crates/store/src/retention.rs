@@ -201,7 +201,7 @@ pub(crate) fn prune_versions_of(
 
 impl Store {
     /// Runs one small step of pruning: removes versions, observations, changes and ledger entries that exceed
-    /// [`Retention`]. ControlRequest it regularly, until `has_more` is false.
+    /// [`Retention`]. Call it regularly, until `has_more` is false.
     pub fn prune(&mut self, now: i64) -> Result<PruneResult, StoreError> {
         let (retention, mut progress) = (self.retention, self.prune_progress);
         let result = self.write(|transaction| {

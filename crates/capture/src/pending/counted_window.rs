@@ -137,8 +137,8 @@ impl CountedWindow {
     }
 }
 
-/// Adds so many of the parts, or zeros where there are fewer. Made in another order there may be
-/// one more or less of those that hardly count.
+/// Appends the first `width` parts, padded with zeros. Sums in another order may have one negligible
+/// part more or less.
 fn add(to: &mut Vec<f64>, parts: &[f64], width: usize) {
     to.extend(parts.iter().copied().chain(repeat(0.0)).take(width));
 }

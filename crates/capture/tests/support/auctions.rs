@@ -1,4 +1,4 @@
-//! Pages that change as auctions do: the data of WIC §5 are not at hand.
+//! Pages that change as auctions do: the data of WIC §5 are not available.
 
 use freshet_capture::Changes;
 use rand::{Rng, RngExt};

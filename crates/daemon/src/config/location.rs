@@ -32,8 +32,7 @@ pub(super) fn locate_parse_error(error: &toml::de::Error, text: &str) -> String 
     let field = fields.iter().rev().find(|(at, _)| *at <= line).filter(|_| is_of_value);
     match field {
         Some((_, field)) => {
-            let allowed =
-                allowed_values(field).map_or(String::new(), |it| format!("; use {it}"));
+            let allowed = allowed_values(field).map_or(String::new(), |it| format!("; use {it}"));
             format!(", line {line}: {field}: {message}{allowed}")
         }
         None => format!(", line {line}: {message}"),

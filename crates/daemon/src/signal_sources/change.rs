@@ -118,7 +118,7 @@ pub(crate) struct SignalSourceChange {
     pub(crate) remove: Vec<u32>,
 }
 
-/// Result of a change, with what the engine must be told.
+/// Result of a change, and what the engine needs to know about it.
 #[derive(Debug, Default)]
 pub(crate) struct SignalSourceChanges {
     pub(crate) added: Vec<AddSignalSourceResult>,
@@ -159,7 +159,7 @@ impl SignalSourceChange {
         sources.sort_unstable();
         sources.dedup();
         store.load_schedule_for(&sources, |row| {
-            // The engine knows the time of the last fetch better.
+            // The engine has a more recent time of the last fetch.
             changed.described.push(SourceDescription { last_fetch: None, ..describe_source(&row) });
         })?;
         Ok(changed)

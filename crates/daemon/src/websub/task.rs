@@ -340,7 +340,7 @@ impl SubscriberState {
     /// Removes subscriptions that ended long enough ago.
     fn prune(&mut self, now: Millis) {
         let rows = self.subscriptions.values().map(|entry| &entry.row);
-        // Without a callback URL, no hub can be told, so an ending subscription ends with its
+        // Without a callback URL no hub can be notified, so an ending subscription ends with its
         // lease.
         let is_untold = self.callback_base.is_none();
         let ended = rows.filter(|row| match row.intent {

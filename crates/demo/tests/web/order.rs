@@ -30,7 +30,7 @@ fn polled(world: &World, client: Client, rule: &mut dyn Rule) -> f64 {
     truth.standing(1.0).fresh_days[client as usize]
 }
 
-/// The same under the engine; with copies to begin with or not.
+/// The same under the engine, with or without initial copies.
 pub(crate) fn kept(world: &World, per_page: f64, days: f64, copied: bool) -> (Truth, f64) {
     let budget = per_page * world.len() as f64;
     let mut truth = Truth::new(world, false);
@@ -95,10 +95,10 @@ fn freshet_is_ahead_of_equal_polling_and_that_of_nutch() {
     }
 }
 
-/// Nutch's rule as the simulator runs policies: whoever is due is asked, and nobody early or late.
-struct Unhurried(Nutch);
+/// Nutch's rule as the simulator runs policies: every page is requested exactly when it is due.
+struct PolledNutch(Nutch);
 
-impl Policy for Unhurried {
+impl Policy for PolledNutch {
     fn wake(&self) -> f64 {
         self.0.due()
     }
@@ -123,7 +123,7 @@ fn nutchs_rule_is_that_of_the_simulator() {
         let world = World::made(seed, 500).unwrap();
         let web = freshet_sim::Web::new(&world.origin(days), &[], days, seed).unwrap();
         let scale = nutch_scale(&world, 10.0, days).unwrap();
-        let mut rule = Unhurried(Nutch::new(&world.order(), 0.1, scale));
+        let mut rule = PolledNutch(Nutch::new(&world.order(), 0.1, scale));
         let ours = run(&web, &mut rule, Calendar::new(days, burn_in, 2), None);
         let experiment = Experiment {
             policies: vec![PolicyKind::Nutch.into()],

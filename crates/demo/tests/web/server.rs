@@ -1,4 +1,4 @@
-//! What a client sees of the web, through the fetcher that freshet has.
+//! The web as a client sees it, through freshet's fetcher.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use freshet_detect::{Detector, Document};
 use freshet_fetch::{FetchOutcome, FetchRequest, FetchResponse, Fetcher, RetryAfter, Validators};
 
 /// A web on a day on which time stands still.
-struct Still {
+struct FrozenWeb {
     site: Arc<Site>,
     server: Server,
     fetcher: Fetcher,
 }
 
-impl Still {
+impl FrozenWeb {
     async fn at(seed: u64, day: f64, lively: bool) -> Self {
         let world = World::made(seed, 300).unwrap();
         let site = Arc::new(Site::new(world, Clock::start_at(day, 0.0), lively, true));
@@ -51,11 +51,11 @@ fn validators(answer: &FetchResponse) -> Option<Validators> {
 
 #[tokio::test]
 async fn a_page_with_validators_is_sent_again_only_if_it_changed() {
-    let (before, after) = (Still::at(3, 1.0, false).await, Still::at(3, 2.0, false).await);
+    let (before, after) = (FrozenWeb::at(3, 1.0, false).await, FrozenWeb::at(3, 2.0, false).await);
     let (mut with, mut without, mut changed) = (0, 0, 0);
     for page in 0..120 {
         let first = before.get(page).await;
-        let version = |still: &Still, day| still.site.truth().version(page, day).number;
+        let version = |still: &FrozenWeb, day| still.site.truth().version(page, day).number;
         let is_changed = version(&before, 1.0) != version(&after, 2.0);
         let Some(kept) = validators(&first) else {
             without += 1;
@@ -78,7 +78,7 @@ async fn a_page_with_validators_is_sent_again_only_if_it_changed() {
 
 #[tokio::test]
 async fn the_bytes_of_a_page_differ_each_time_and_its_text_does_not() {
-    let still = Still::at(5, 3.0, false).await;
+    let still = FrozenWeb::at(5, 3.0, false).await;
     for page in 0..20 {
         let (one, two) = (still.get(page).await, still.get(page).await);
         let (FetchOutcome::Content(a), FetchOutcome::Content(b)) = (&one.outcome, &two.outcome)
@@ -93,9 +93,9 @@ async fn the_bytes_of_a_page_differ_each_time_and_its_text_does_not() {
 
 #[tokio::test]
 async fn the_same_seed_is_the_same_web() {
-    let (one, two) = (Still::at(6, 2.5, false).await, Still::at(6, 2.5, false).await);
-    let other = Still::at(7, 2.5, false).await;
-    let all = |still: &Still| {
+    let (one, two) = (FrozenWeb::at(6, 2.5, false).await, FrozenWeb::at(6, 2.5, false).await);
+    let other = FrozenWeb::at(7, 2.5, false).await;
+    let all = |still: &FrozenWeb| {
         let world = &still.site.world;
         let urls: Vec<String> = (0..300).map(|page| world.url(page, 1)).collect();
         (urls, world.importance().collect::<Vec<_>>(), world.order(), world.history(5.0))
@@ -113,7 +113,7 @@ async fn the_same_seed_is_the_same_web() {
 
 #[tokio::test]
 async fn what_robots_txt_forbids_is_not_asked_for() {
-    let still = Still::at(1, 0.0, false).await;
+    let still = FrozenWeb::at(1, 0.0, false).await;
     let page = still.url(0);
     let (start, _) = page.rsplit_once('/').unwrap();
     let (host, _) = start.rsplit_once('/').unwrap();
@@ -130,7 +130,7 @@ async fn what_robots_txt_forbids_is_not_asked_for() {
 
 #[tokio::test]
 async fn nothing_is_where_nothing_should_be() {
-    let still = Still::at(1, 0.0, false).await;
+    let still = FrozenWeb::at(1, 0.0, false).await;
     let page = still.url(0);
     let other_host = still.site.world.hosts().iter().find(|host| !page.contains(*host)).unwrap();
     let (_, path) = page.rsplit_once(".localhost").unwrap();
@@ -145,7 +145,7 @@ async fn nothing_is_where_nothing_should_be() {
 async fn things_go_wrong_now_and_then_and_for_all_alike() {
     let (mut broken, mut dropped, mut busy, mut well) = (0, 0, 0, 0);
     for moment in 0..12 {
-        let still = Still::at(2, f64::from(moment) * 0.083, true).await;
+        let still = FrozenWeb::at(2, f64::from(moment) * 0.083, true).await;
         for page in 0..300 {
             let answer = still.get(page).await;
             match (&answer.outcome, answer.trace.status()) {
@@ -172,7 +172,7 @@ async fn things_go_wrong_now_and_then_and_for_all_alike() {
 
 #[tokio::test]
 async fn clients_are_told_apart_by_their_port() {
-    let still = Still::at(1, 0.0, false).await;
+    let still = FrozenWeb::at(1, 0.0, false).await;
     let port = still.server.address(Client::Nutch).port();
     let url = still.site.world.url(4, port);
     still.fetcher.fetch(&FetchRequest::new(&url).unwrap()).await;

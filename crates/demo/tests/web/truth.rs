@@ -1,4 +1,4 @@
-//! What the web says of copies, beside closed forms and beside the simulator.
+//! The web's measurements of copies, compared with closed forms and with the simulator.
 
 use freshet_demo::{Client, Fetched, Rule, Truth, Window, World, score};
 use freshet_model::{ChangeTrace, TimeRange};

@@ -30,7 +30,7 @@ async fn all_make_equally_many_requests_and_keep_to_the_budget() {
     let made = Client::ALL.map(|client| finished.tally(client).requests);
     let budget = 800.0 * finished.days();
     for requests in made {
-        // What may be made at once, and what is under way; a dropped connection is tried twice.
+        // The initial burst and the requests in flight; a dropped connection is tried twice.
         let most = budget + 40.0 + 64.0 + 0.01 * budget;
         assert!((1.0..most).contains(&(requests as f64)), "{made:?} of {budget}");
         assert!(requests.abs_diff(made[0]) <= 40 + 64 + 5, "{made:?}");

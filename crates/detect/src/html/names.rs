@@ -28,7 +28,7 @@ enum WordMeaning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameMeaning {
     Exclude(ExclusionReason),
-    /// The head of the site: excluded, but for the main heading.
+    /// The head of the site: excluded, except for the main heading.
     SiteHeader,
     /// The foot of the site.
     SiteFooter,

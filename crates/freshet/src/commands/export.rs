@@ -20,7 +20,7 @@ use crate::output::{check_file, check_not_input, check_table, print_note, write_
 /// Export all sources to a file
 ///
 /// Writes a table that `freshet plan`, `curve` and `simulate` read, with the estimated change rates; a list
-/// of URLs; or JSON lines with everything that is known. `freshet import` reads all of these: JSON restores
+/// of URLs; or JSON lines with all details. `freshet import` reads all of these: JSON restores
 /// all settings; a table restores importance, cost, intervals, paused sources and change rates; a list of
 /// URLs restores the URLs only.
 #[derive(Debug, Args)]

@@ -59,7 +59,7 @@ pub(crate) struct ImportArguments {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// ImportFormat of the file [default: detected]
+    /// Format of the file [default: detected]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<ImportFormat>,
 

@@ -196,7 +196,7 @@ fn failure(error: &SimError, timing: Timing) -> Failure {
         ),
         SimError::Plan(_) => failure.with_hint("choose another `--budget`, in fetches a day"),
         SimError::NoRecord => failure.with_hint("give the changes with --trace, or remove --signal-trace"),
-        SimError::Strangers { .. } => failure.with_hint(
+        SimError::UnknownSources { .. } => failure.with_hint(
             "both traces must use the same `path` for a page, or the same `page_id` without paths",
         ),
         SimError::TooMuch { .. } => failure.with_hint("use fewer sources or days, or a smaller budget"),

@@ -294,7 +294,7 @@ fn price(status: &DaemonStatus, objective: &str) -> Option<String> {
         return words;
     }
     let hosts = pluralize(status.saturated_hosts as usize, "host is", "hosts are");
-    let saturated = format!("{hosts} at the limit of politeness");
+    let saturated = format!("{hosts} at the rate limit");
     Some(words.map_or_else(|| saturated.clone(), |words| format!("{words}; {saturated}")))
 }
 

@@ -43,7 +43,10 @@ fn the_dashboard_is_served_until_the_demo_ends_with_a_summary() {
     let rest: Vec<String> = lines.collect();
     assert_eq!(demo.wait().unwrap().code(), Some(0), "{rest:?}");
     let has = |part: &str| rest.iter().any(|line| line.contains(part));
-    assert!(has("100 pages on") && has("Nutch's rule") && has("With as many requests"), "{rest:?}");
+    assert!(
+        has("100 pages on") && has("Nutch's rule") && has("With the same number of requests"),
+        "{rest:?}"
+    );
     assert!(TcpStream::connect(address).is_err());
 }
 

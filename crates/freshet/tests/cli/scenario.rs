@@ -143,7 +143,7 @@ fn invalid_scenarios_are_rejected() {
     check_refused(
         "[[arrival]]\nday = 3\nsources = 201\n",
         "",
-        "s.toml, line 1: 201 sources are to come, and there are only 200 in all",
+        "s.toml, line 1: 201 sources are to be added, but there are only 200 in total",
         "add fewer sources, or increase --sources or the table",
     );
     check_refused(
@@ -155,7 +155,7 @@ fn invalid_scenarios_are_rejected() {
     check_refused(
         "[[rates]]\nday = 3\nsources = \"100%\"\nfactor = 3\n",
         "--web slots --rates equal:0.5",
-        "source 1: a change rate of 1.5 is no chance of a change in a slot (below 1)",
+        "source 1: change rate 1.5 is not the probability of a change in a slot (below 1)",
         "give probabilities below 1, or choose another `--web`: with slots a rate is the probability \
          of a change in a day",
     );
@@ -171,6 +171,6 @@ fn missing_scenarios_and_those_that_a_trace_does_not_support_are_rejected() {
     let ran = folder.run("simulate --trace t.csv --scenario s.toml --policies engine");
     assert_eq!(ran.code, Some(2));
     let words =
-        "s.toml, line 1: the sources of a trace come and change when they did\n\nhint: remove";
+        "s.toml, line 1: the sources of a trace appear and change as recorded\n\nhint: remove";
     assert!(ran.err.contains(words), "{}", ran.err);
 }

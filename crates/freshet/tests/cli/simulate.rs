@@ -470,12 +470,12 @@ fn contradictory_options_are_rejected() {
     );
     check_refused(
         "--objective capture --policies uniform,optimum:edf",
-        "the policy `optimum:edf` is not for the objective capture",
+        "the policy `optimum:edf` does not support the objective capture",
         "remove it from --policies: it plans rates, which cannot capture; see also `wic`",
     );
     check_refused(
         "--policies wic",
-        "the policy `wic` is not for the objective harmonic",
+        "the policy `wic` does not support the objective harmonic",
         "remove it from --policies, or give `--objective capture`",
     );
 }
@@ -490,7 +490,7 @@ fn invalid_times_are_rejected() {
     for days in ["0", "-3", "2000000"] {
         check_refused(
             &format!("--days {days}"),
-            &format!("{days} days are not a time to simulate (more than 0, at most 1e6)"),
+            &format!("cannot simulate {days} days: expected more than 0 and at most 1e6"),
             "give a number of days, such as `--days 60`",
         );
     }
@@ -510,7 +510,7 @@ fn too_large_simulations_and_invalid_probabilities_are_rejected() {
     );
     check_refused(
         "s.csv --web slots",
-        "source 1: a change rate of 1 is no chance of a change in a slot (below 1)",
+        "source 1: change rate 1 is not the probability of a change in a slot (below 1)",
         "give probabilities below 1, or choose another `--web`: with slots a rate is the probability \
          of a change in a day",
     );

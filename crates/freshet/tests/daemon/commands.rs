@@ -49,7 +49,9 @@ fn sources_are_added_edited_and_removed() {
         let row = &instance.lines(&["ls", "--json"])[0];
         assert_eq!(row["settings"].to_string(), r##"{"ignore":["case"],"select":["#price"]}"##);
         assert_eq!(row["tags"].to_string(), r#"["u","v"]"#);
-        instance.run(&["set", &a, "--importance", "-1"]).has_error(2, "`importance` cannot be -1");
+        instance
+            .run(&["set", &a, "--importance", "-1"])
+            .has_error(2, "invalid value of `importance`: -1");
         instance.run(&["set", &a, "--max-interval", "none"]).ok();
         assert!(
             instance.lines(&["ls", "--text", "/a", "--json"])[0]["max_interval_days"].is_null()
@@ -122,7 +124,7 @@ fn sources_are_exported_and_the_store_is_backed_up() {
         assert_eq!(objects.lines().count(), 2);
 
         instance.run(&["backup", "copy.db"]).ok();
-        instance.run(&["backup", "copy.db"]).has_error(2, "file exists");
+        instance.run(&["backup", "copy.db"]).has_error(2, "already exists");
         instance.run(&["backup", "copy.db", "--force"]).ok();
         instance.run(&["rm", &a]).ok();
         instance.write("other.toml", "store = \"copy.db\"\n");
@@ -137,7 +139,7 @@ fn errors_have_hints() {
     instance.run(&["ls"]).has_error(2, "hint: create it with `freshet add` or `freshet run`");
     instance
         .run(&["ls", "--config", "none.toml"])
-        .has_error(2, "hint: write one with `freshet init`");
+        .has_error(2, "hint: create one with `freshet init`");
     instance.write("freshet.toml", "budgte = 1\n");
     instance.run(&["ls"]).has_error(2, "hint: run `freshet init -` for a file with all settings");
     instance.configure("");

@@ -66,7 +66,7 @@ fn settings_are_reloaded_and_invalid_ones_are_rejected() {
     wait_until("the rest of it holds", || {
         let log = instance.log();
         log.contains("`store` is now other.db: restart the daemon to use it")
-            && log.matches("read again").count() == 2
+            && log.matches("configuration reloaded").count() == 2
     });
     assert!(!instance.path("other.db").exists());
     instance.configure("budget = \"300/day\"\n");
@@ -89,7 +89,7 @@ fn the_start_is_logged_with_the_budget_the_store_and_a_hint() {
     }
     drop(daemon);
     fs::remove_file(instance.path("freshet.toml")).unwrap();
-    instance.run(&["run"]).has_error(2, "hint: write one with `freshet init`");
+    instance.run(&["run"]).has_error(2, "hint: create one with `freshet init`");
     instance.run(&["run", "--log", "loud"]).has_error(2, "`loud` is not one of");
 }
 

@@ -16,10 +16,16 @@ fn configuration_errors_name_the_line_and_the_field() {
             "freshet.toml, line 1: budget: invalid type: integer `5`, expected a string",
         ),
         ("budget = 5\n", "; use \"500/day\", \"10/s\" or \"20%/day\""),
-        ("[hosts]\n\ngap = \"soon\"\n", "freshet.toml, line 3: hosts.gap: `soon` is not a duration"),
+        (
+            "[hosts]\n\ngap = \"soon\"\n",
+            "freshet.toml, line 3: hosts.gap: `soon` is not a duration",
+        ),
         ("[hosts]\nconnections = -1\n", "line 2: hosts.connections: invalid value: integer `-1`"),
         ("[hosts]\nconnections = \"two\"\n", "; use a whole number, 1 or more"),
-        ("hosts = { gap = \"soon\" }\n", "freshet.toml, line 1: hosts.gap: `soon` is not a duration"),
+        (
+            "hosts = { gap = \"soon\" }\n",
+            "freshet.toml, line 1: hosts.gap: `soon` is not a duration",
+        ),
         (
             "[keep]\nsize = \"big\"\n",
             "line 2: keep.size: `big` is not a size above 0, such as \"10GB\"",

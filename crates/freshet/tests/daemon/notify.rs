@@ -135,7 +135,7 @@ fn a_test_reports_its_result() {
 fn invalid_destinations_and_settings_are_rejected() {
     let instance = TestInstance::new(&config(""));
     let cases: [(&[&str], &str); 7] = [
-        (&["add", "a b", "--command", "x"], "name: a name has"),
+        (&["add", "a b", "--command", "x"], "name: must be 1 to 64"),
         (&["add", "a", "--webhook", "ftp://example.com/"], "webhook.url: "),
         (&["add", "a", "--mail", "me"], "`me` is not a mail address"),
         (&["add", "a", "--command", "x", "--text", "{{x}}"], "unknown field `x`"),
@@ -149,11 +149,11 @@ fn invalid_destinations_and_settings_are_rejected() {
         instance.run(&all).has_error(2, part);
     }
     for (text, part) in [
-        ("[commands]\ntell = [\"tell\"]\n", "commands.tell: the program must be a whole path"),
+        ("[commands]\ntell = [\"tell\"]\n", "commands.tell: the program must be an absolute path"),
         ("[mail]\nserver = \"m\"\nfrom = \"x\"\n", "mail.from: `x` is not a mail address"),
         ("[mail]\nserver = \"m\"\nfrom = \"a@b\"\ntls = \"maybe\"\n", "mail.tls: `maybe`"),
         ("[watch]\nquiet = \"long\"\n", "watch.quiet: `long`"),
-        ("[notify]\nattempts = 0\n", "notify.attempts: 0"),
+        ("[notify]\nattempts = 0\n", "notify.attempts: `0`"),
         ("[mail]\nserver = \"m\"\nfrom = \"a@b\"\nuser = \"x\"\npassword = \"hunter2\"\n", "line"),
     ] {
         instance.configure(text);
@@ -174,7 +174,7 @@ fn failures_and_recoveries_are_delivered_after_a_reload() {
     wait_until("it is fetched", || site.requests("/a") > 0);
     instance.configure(&config("[watch]\nfailures = 2\nquiet = \"30 days\"\n"));
     daemon.signal("-HUP");
-    wait_until("it is read again", || instance.log().contains("read again"));
+    wait_until("it is read again", || instance.log().contains("configuration reloaded"));
     site.remove("/a");
     // A fetch in flight may have been answered before the page was removed.
     instance.run(&["check", &site.url("/a")]);
@@ -209,10 +209,12 @@ fn a_lowered_failure_limit_is_reported_once() {
         assert_eq!(instance.run(&["check", &site.url("/a")]).code, Some(1));
     }
     let read_again = |limit: u32| {
-        let times = instance.log().matches("read again").count();
+        let times = instance.log().matches("configuration reloaded").count();
         instance.configure(&config(&format!("[watch]\nfailures = {limit}\n")));
         daemon.signal("-HUP");
-        wait_until("it is read again", || instance.log().matches("read again").count() > times);
+        wait_until("it is read again", || {
+            instance.log().matches("configuration reloaded").count() > times
+        });
     };
     read_again(3);
     wait_until("the change is delivered", || hook.entries().len() == 1);
@@ -254,7 +256,7 @@ fn a_missing_secret_fails_only_the_commands_that_need_it() {
     ] {
         let ran = instance.run(arguments);
         ran.has_error(2, part);
-        ran.has_error(2, "hint: set the variable where freshet runs");
+        ran.has_error(2, "hint: set the environment variable");
     }
 }
 

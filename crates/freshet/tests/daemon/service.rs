@@ -49,7 +49,7 @@ fn tokens_take_effect_immediately_with_and_without_a_daemon() {
 fn a_public_address_requires_a_token() {
     let instance = TestInstance::new(FAST);
     let refused = instance.run(&["run", "--listen", "0.0.0.0:0"]);
-    refused.has_error(2, "can be reached from other machines, and there is no token");
+    refused.has_error(2, "is reachable from other machines, and there is no token");
     refused.has_error(2, "freshet token add NAME --scope");
     instance.run(&["run", "--listen", "here"]).has_error(2, "neither an address");
     instance.configure("[server]\nlisten = \"nowhere\"\n");

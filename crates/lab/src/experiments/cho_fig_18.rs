@@ -76,7 +76,7 @@ fn run() -> Result<Outcome, LabError> {
         .with(
             "optimal over uniform at all x from 1 to 64",
             Comparison::property(
-                "the more, the faster pages change, but for dips below 0.01 %",
+                "the more, the faster pages change, except for dips below 0.01 %",
                 &format!("from {:.3} to {:.3} times", faster[0], faster[faster.len() - 1]),
                 dip < 1e-4,
             )

@@ -152,7 +152,7 @@ fn run() -> Result<Outcome, LabError> {
         };
         table.push(name, (0..6).map(cell));
     }
-    Ok(Outcome::new([table, said()]).note(
+    Ok(Outcome::new([table, statements()]).note(
         "Overall with 23, 15, 16, 16 and 30 % of pages changing daily, weekly, monthly, every four \
          months and yearly, and a month of 30 days. For com and gov the ranges are over all shares \
          in steps of 5 % that the text allows.",
@@ -160,7 +160,7 @@ fn run() -> Result<Outcome, LabError> {
 }
 
 /// Statements of the text about the numbers of the table, over all values that round to the printed ones.
-fn said() -> Table {
+fn statements() -> Table {
     let mut table = Table::list("What the text says of these numbers");
     let change = |from: &str, to: &str, of: fn(f64, f64) -> f64| {
         let (a, b) = (Printed::new(from), Printed::new(to));

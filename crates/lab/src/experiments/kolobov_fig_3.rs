@@ -73,7 +73,7 @@ fn settled(learnt: &LearnedRates) -> usize {
     far.map_or(0, |day| day + 1)
 }
 
-/// The same for 2 % of where it stands after the last day.
+/// Returns the first day from which a policy stays within 2 % of its final cost.
 fn at_rest(learnt: &LearnedRates) -> usize {
     let end = learnt.days[DAYS].harmonic;
     let far = learnt.days.iter().rposition(|costs| (costs.harmonic / end - 1.0).abs() > 0.02);
@@ -140,8 +140,8 @@ fn run() -> Result<Outcome, LabError> {
         .picture(Picture::new(&figure.panel(panel), curves))
         .note(&format!(
             "The data set is not at hand; the web is that of Fig. 1. As in the paper: every source is \
-             first taken to change once a day, each day the rates are estimated anew (its Eqs 10 and \
-             11) and the plan is made anew and evaluated at the true rates; means of {EPISODES} \
+             first taken to change once a day, each day the rates are estimated again (its Eqs 10 and \
+             11) and the plan is made again and evaluated at the true rates; means of {EPISODES} \
              episodes with {SOURCES} sources (the paper: 20 with 100,000). The second table and the \
              third panel are simulated, with costs as they came about, each source weighted by its \
              importance."

@@ -115,7 +115,7 @@ pub(super) fn improvement(fixed: f64, dynamic: f64) -> f64 {
     100.0 * (printed(fixed) - printed(dynamic)) / printed(dynamic)
 }
 
-/// What is right about the rows that print γ = 1.13.
+/// Explanation of the rows that print γ = 1.13.
 pub(super) fn about_113() -> Result<String, LabError> {
     let cost = |weight: f64| -> Result<f64, LabError> {
         Ok(best_fixed(&Setting::new(0.05, 1.0, 15, weight)?, None)?.cost)

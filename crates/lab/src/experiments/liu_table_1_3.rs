@@ -112,7 +112,7 @@ fn run() -> Result<Outcome, LabError> {
     )))
 }
 
-/// Where the cost belongs, in this table or the one before.
+/// Table to which the cost belongs: this one or the previous one.
 fn another(label: &str, cost: &str) -> String {
     let here = rows(ROWS).filter(|row| row.label != label).find(|row| {
         let exact = row.exact_setting().and_then(|setting| Ok(solve(&setting, None)?));

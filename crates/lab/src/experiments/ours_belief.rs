@@ -146,7 +146,7 @@ fn run() -> Result<Outcome, LabError> {
         &["averaged", "at the mean", "equal polling"],
     );
     for (each, [averaged, at_mean, equal]) in BUDGETS.iter().zip(&freshness) {
-        // Where nothing is starved the two are the same but for chance.
+        // Where nothing is starved, the two differ only by chance.
         let close = 1.005;
         table.push(
             &each.to_string(),

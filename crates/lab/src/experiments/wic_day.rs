@@ -13,7 +13,7 @@ use crate::random::{Random, random};
 pub(super) const PAGES: usize = 7550;
 pub(super) const INSTANTS: usize = 1440;
 
-/// Changes that happened, and what an estimator says of them.
+/// Changes that happened, and an estimator's probabilities of them.
 pub(super) struct Day {
     pub(super) changes: Changes,
     pub(super) chances: Chances,
@@ -63,7 +63,7 @@ pub(super) fn page(life: Life, r: f64) -> Result<Page, LabError> {
     Ok(Page::new(1.0, life, Urgency::Decay(share(r)?))?)
 }
 
-/// What is said of the data wherever they are used.
+/// Note on the data, for every experiment that uses them.
 pub(super) const ABOUT: &str = "The auction data of the paper are not at hand. 7,550 auctions of one day are made up: most get \
      one bid and some get many (n or more with chance n^−4), 40 % of the bids come within some \
      minutes of the end and the others at any time, and auctions end at full hours, more in the \

@@ -55,7 +55,7 @@ fn run() -> Result<Outcome, LabError> {
         .with(
             "with every urgency, as C grows",
             Comparison::property(
-                "more, but for dips below 1 %",
+                "more, except for dips below 1 %",
                 &format!("more, or less by at most {:.2} %", 100.0 * dip),
                 dip < 0.01,
             )
@@ -64,7 +64,7 @@ fn run() -> Result<Outcome, LabError> {
         .with(
             "at every C, as r grows",
             Comparison::property(
-                "more, but for dips of at most 0.2 %",
+                "more, except for dips of at most 0.2 %",
                 if patient { "it holds" } else { "it fails" },
                 patient,
             ),

@@ -44,11 +44,11 @@ fn run() -> Result<Outcome, LabError> {
     let table = Table::list("At all nine values of r that are drawn")
         .with(
             "changes captured",
-            claim("more and more, but for dips below 3 %", &captured, dip, "fewer"),
+            claim("more and more, except for dips below 3 %", &captured, dip, "fewer"),
         )
         .with(
             "changes captured at once",
-            claim("fewer and fewer, but for rises below 3 %", &at_once, rise, "more"),
+            claim("fewer and fewer, except for rises below 3 %", &at_once, rise, "more"),
         );
     let curves = vec![
         Curve::new("", "captured", DECAYS.to_vec(), captured),

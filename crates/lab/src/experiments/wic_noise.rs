@@ -11,7 +11,7 @@ use crate::picture::{Curve, Picture};
 use crate::table::Table;
 
 const CAPACITIES: [usize; 6] = [1, 2, 4, 8, 12, 16];
-/// Where losses are compared.
+/// Points at which losses are compared.
 const MIDDLE: usize = 2;
 /// A rise by less is none: near the top the greedy schedule is as good by chance as by knowledge.
 const SLACK: f64 = 0.01;
@@ -24,7 +24,7 @@ const KINDS: [(&str, Life, f64); 4] = [
 
 /// Which noise is varied.
 pub(super) struct Noise {
-    /// What it is called.
+    /// Its name.
     pub(super) name: &'static str,
     /// Its values, from none.
     pub(super) values: [f64; 5],
@@ -68,7 +68,7 @@ pub(super) fn run(noise: &Noise, more: Vec<Table>) -> Result<Outcome, LabError> 
         table = table.with(
             name,
             Comparison::property(
-                "falls as the noise grows, at every C, but for rises below 1 %",
+                "falls as the noise grows, at every C, except for rises below 1 %",
                 &format!("{:.1} % less at C = {}", 100.0 * loss(kind), CAPACITIES[MIDDLE]),
                 rise < SLACK && loss(kind) > 0.0,
             )

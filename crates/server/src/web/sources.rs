@@ -366,7 +366,8 @@ impl SourceRow {
             tags: source.tags.into_iter().take(MAX_TAGS).map(tag_link).collect(),
             importance: format::number(source.importance),
             belief: status.map_or_else(|| "–".to_owned(), |it| format::interval(it.change_rate)),
-            fetched: source.fetched_at.map(|at| format::relative_time(at, now)),
+            // On a fast clock, a fetch may be newer than the time of the request.
+            fetched: source.fetched_at.map(|at| format::relative_time(at.min(now), now)),
             next,
             value,
             bar: share_bar(bar),

@@ -159,7 +159,7 @@ impl Service {
     /// Sends bytes and returns the response.
     pub(crate) async fn send_bytes(&self, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        // A server that assert_problem a body may close the connection before all of it is sent.
+        // A server that refuses a body may close the connection before all of it is sent.
         let _ = stream.write_all(bytes).await;
         let mut text = Vec::new();
         let _ = stream.read_to_end(&mut text).await;

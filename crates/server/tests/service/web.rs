@@ -25,12 +25,12 @@ const PAGES: &[&str] = &[
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'";
 
 /// A person with a browser that keeps one cookie.
-struct Person<'a> {
+struct Browser<'a> {
     service: &'a Service,
     cookie: Option<String>,
 }
 
-impl<'a> Person<'a> {
+impl<'a> Browser<'a> {
     fn new(service: &'a Service) -> Self {
         Self { service, cookie: None }
     }
@@ -76,7 +76,7 @@ fn key(page: &Answer) -> String {
 }
 
 /// Returns the page that a form redirects to.
-async fn flash_text(person: &Person<'_>, answer: &Answer) -> String {
+async fn flash_text(person: &Browser<'_>, answer: &Answer) -> String {
     assert_eq!(answer.status, 303, "{answer:?}");
     person.get(&answer.headers["location"]).await.body
 }
@@ -147,7 +147,7 @@ async fn sources_that_cannot_be_fetched_are_reported_as_the_limit() {
 async fn a_token_becomes_a_cookie_and_nothing_else_does() {
     let service = Service::start().await;
     let token = service.token("ops", &[Scope::Read, Scope::Write]).await;
-    let mut person = Person::new(&service);
+    let mut person = Browser::new(&service);
     let answer = person.get("/sources?tag=a%26b").await;
     assert_eq!(answer.status, 303);
     assert_eq!(answer.headers["location"], "/login?next=%2Fsources%3Ftag%3Da%2526b");
@@ -180,7 +180,7 @@ async fn a_session_ends_with_its_token() {
     let service = Service::start().await;
     let token = service.token("ops", &[Scope::Read]).await;
     service.token("other", &[Scope::Read]).await;
-    let mut person = Person::new(&service);
+    let mut person = Browser::new(&service);
     person.log_in(&token).await;
     is_page(&person.get("/").await, "/");
     service.daemon.handle().remove_token("ops".to_owned()).await.unwrap();
@@ -191,7 +191,7 @@ async fn a_session_ends_with_its_token() {
 async fn who_guesses_tokens_is_slowed_down() {
     let service = Service::start().await;
     service.token("ops", &[Scope::Read]).await;
-    let mut person = Person::new(&service);
+    let mut person = Browser::new(&service);
     for _ in 0..10 {
         assert_eq!(person.log_in("freshet_no").await.status, 401);
     }
@@ -204,7 +204,7 @@ async fn who_guesses_tokens_is_slowed_down() {
 async fn who_may_only_read_changes_nothing() {
     let service = Service::start().await;
     let token = service.token("reader", &[Scope::Read]).await;
-    let mut person = Person::new(&service);
+    let mut person = Browser::new(&service);
     person.log_in(&token).await;
     for path in PAGES {
         is_page(&person.get(path).await, path);
@@ -234,7 +234,7 @@ async fn who_may_only_read_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_without_its_key_or_from_another_origin_is_refused() {
     let service = Service::start().await;
-    let person = Person::new(&service);
+    let person = Browser::new(&service);
     let good = key(&person.get("/settings").await);
     let fields = [("budget", "7/day")];
     for bad in ["", "0", "ffffffffffffffffffffffffffffffff"] {
@@ -284,7 +284,7 @@ async fn a_form_without_its_key_or_from_another_origin_is_refused() {
 async fn a_form_key_is_bound_to_its_session() {
     let service = Service::start().await;
     let token = service.token("ops", &[Scope::Read, Scope::Write]).await;
-    let mut people = [Person::new(&service), Person::new(&service)];
+    let mut people = [Browser::new(&service), Browser::new(&service)];
     for person in &mut people {
         person.log_in(&token).await;
     }
@@ -299,7 +299,7 @@ async fn the_budget_page_previews_and_sets_a_budget() {
     let service = Service::start().await;
     let ids = service.add(&["https://a.example/a", "https://a.example/b"]).await;
     service.report_texts(ids[0], &["one", "two", "three"]).await;
-    let person = Person::new(&service);
+    let person = Browser::new(&service);
     // The exact value entered is the one that would be set.
     let page = person.get("/what-if?budget=123456").await;
     assert!(page.body.contains("id=\"apply-budget\" value=\"123456\""), "{}", page.body);
@@ -325,7 +325,7 @@ async fn changes_marked_as_read_are_not_new() {
     let service = Service::start().await;
     let ids = service.add(&["https://a.example/a"]).await;
     service.report_texts(ids[0], &["one", "two"]).await;
-    let person = Person::new(&service);
+    let person = Browser::new(&service);
     assert!(person.get("/changes").await.body.contains("class=\"unread\""));
     // Future changes cannot be marked as read.
     let answer = person.post("/changes", "/changes/read", &[("until", "999999")]).await;
@@ -346,7 +346,7 @@ async fn changes_marked_as_read_are_not_new() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notification_is_added_tested_paused_and_removed() {
     let service = Service::start().await;
-    let person = Person::new(&service);
+    let person = Browser::new(&service);
     let page = "/settings/destinations/new";
     let wrong = [("name", "a b"), ("way", "webhook"), ("webhook", "https://shop.example/h")];
     let answer = person.post(page, page, &wrong).await;
@@ -386,7 +386,7 @@ async fn a_notification_is_added_tested_paused_and_removed() {
 async fn an_admin_creates_and_removes_tokens() {
     let service = Service::start().await;
     let token = service.token("root", &[Scope::Admin]).await;
-    let mut person = Person::new(&service);
+    let mut person = Browser::new(&service);
     person.log_in(&token).await;
     let fields = [("name", HOSTILE.trim_end_matches('\'')), ("scope", "read")];
     // A name cannot have `/`.
@@ -404,7 +404,7 @@ async fn an_admin_creates_and_removes_tokens() {
 #[tokio::test(flavor = "multi_thread")]
 async fn foreign_text_is_escaped_on_every_page() {
     let service = Service::start().await;
-    let person = Person::new(&service);
+    let person = Browser::new(&service);
     let url = "https://a.example/?q=%22%3E%3Cscript%3E'\"<script>alert(1)</script>";
     let body = json!({ "sources": [{ "url": url, "tags": [HOSTILE] }] });
     let items = service.send_json("PUT", "/v1/sources", body).await.ok();

@@ -172,8 +172,7 @@ impl Policy for Engine {
             Event::Changed(source) => freshet_engine::Event::ChangeObserved(source),
             Event::Signalled(source) => match self.hearing {
                 Hearing::Learning => {
-                    let signal =
-                        Signal { source: source, signal_source: SIGNAL_SOURCE, change_time: None };
+                    let signal = Signal { source, signal_source: SIGNAL_SOURCE, change_time: None };
                     freshet_engine::Event::SignalReceived(signal)
                 }
                 Hearing::Blind => freshet_engine::Event::ChangeObserved(source),

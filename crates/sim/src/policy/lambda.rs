@@ -23,7 +23,7 @@ impl Definition for Lambda {
     const VARIANTS: &'static [&'static str] = &[IGNORING];
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Learner::build(setting, Kin::Full, variant)
+        Learner::build(setting, Algorithm::Full, variant)
     }
 }
 
@@ -35,7 +35,7 @@ impl Definition for LambdaApprox {
     const VARIANTS: &'static [&'static str] = &[IGNORING];
 
     fn build(setting: &Setting<'_>, variant: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Learner::build(setting, Kin::Approximate, variant)
+        Learner::build(setting, Algorithm::Approximate, variant)
     }
 }
 
@@ -46,7 +46,7 @@ impl Definition for LambdaFloor {
     const ABOUT: &'static str = "the same for freshness, with a floor of 0.4 of the equal rate";
 
     fn build(setting: &Setting<'_>, _: Option<&str>) -> Result<Box<dyn Policy>, SimError> {
-        Learner::build(setting, Kin::Floor, None)
+        Learner::build(setting, Algorithm::Floor, None)
     }
 }
 
@@ -54,7 +54,7 @@ impl Definition for LambdaFloor {
 const IGNORING: &str = "ignoring";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kin {
+enum Algorithm {
     Full,
     Approximate,
     Floor,
@@ -72,7 +72,7 @@ const SUFFIX: usize = 500;
 const NEWS: usize = 20;
 
 struct Learner {
-    kin: Kin,
+    algorithm: Algorithm,
     columns: Columns,
     budget: f64,
     crowd: ActiveSources,
@@ -97,20 +97,20 @@ struct Learner {
 impl Learner {
     fn build(
         setting: &Setting<'_>,
-        kin: Kin,
+        algorithm: Algorithm,
         variant: Option<&str>,
     ) -> Result<Box<dyn Policy>, SimError> {
         let population = &setting.web.population;
         let n = population.len();
         // A source with signals is taken to signal every change and nothing else, because the paper has only complete
         // observation or none.
-        let hears = kin != Kin::Floor && variant != Some(IGNORING);
+        let hears = algorithm != Algorithm::Floor && variant != Some(IGNORING);
         let is_complete =
             |i: usize| population.complete[i] || (hears && setting.web.is_signalled(i));
         let complete: Vec<bool> = (0..n).map(is_complete).collect();
-        let listens = kin != Kin::Floor && complete.contains(&true);
+        let listens = algorithm != Algorithm::Floor && complete.contains(&true);
         Ok(Box::new(Self {
-            kin,
+            algorithm,
             columns: Columns {
                 importance: population.importance.clone(),
                 change_rate: vec![GUESS; n],
@@ -143,7 +143,7 @@ impl Learner {
         news.dedup();
         for source in news {
             let i = source as usize;
-            if !self.listens_to(i) && self.kin != Kin::Approximate {
+            if !self.listens_to(i) && self.algorithm != Algorithm::Approximate {
                 let history = last_observations(&self.histories[i], SUFFIX);
                 self.columns.change_rate[i] = smoothed_rate(history);
             }
@@ -165,7 +165,7 @@ impl Learner {
             objective: Objective::Harmonic,
             timing: Timing::Poisson,
             observed: Observed::Random,
-            policy: if self.kin == Kin::Floor {
+            policy: if self.algorithm == Algorithm::Floor {
                 PlanPolicy::Floor(FLOOR)
             } else {
                 PlanPolicy::Optimal
@@ -173,7 +173,7 @@ impl Learner {
         };
         let list = self.crowd.list();
         if let Ok(mut rates) = self.columns.rates(list, self.budget, &options) {
-            if self.kin == Kin::Approximate {
+            if self.algorithm == Algorithm::Approximate {
                 self.share_by_importance(&mut rates);
             }
             for (&source, rate) in list.iter().zip(rates) {

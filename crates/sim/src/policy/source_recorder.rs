@@ -45,11 +45,11 @@ impl<'a> SourceRecorder<'a> {
 
     /// The recorded story.
     pub(crate) fn close(mut self, days: f64) -> SourceStory {
-        self.note(days, MomentKind::End, self.standpoint(days));
+        self.note(days, MomentKind::End, self.decision_state(days));
         SourceStory { moments: self.moments, end: self.inner.engine().explain(self.source) }
     }
 
-    fn standpoint(&self, day: f64) -> Option<DecisionState> {
+    fn decision_state(&self, day: f64) -> Option<DecisionState> {
         self.inner.engine().explain(self.source).map(|it| DecisionState::of(&it, day))
     }
 
@@ -68,20 +68,20 @@ impl<'a> SourceRecorder<'a> {
     }
 
     /// Records changes, and long times without events, up to now.
-    fn look(&mut self, now: f64) {
+    fn record_until(&mut self, now: f64) {
         while self.next <= now {
             self.missed += 1;
             let (day, announced) = (self.next, self.web.population.complete[self.source as usize]);
             self.draw();
             if !announced {
-                self.note(day, MomentKind::Changed, self.standpoint(day));
+                self.note(day, MomentKind::Changed, self.decision_state(day));
             }
         }
         while self.calendar.edge(self.piece) <= now && self.piece < self.calendar.pieces() {
             let (from, to) = (self.calendar.edge(self.piece - 1), self.calendar.edge(self.piece));
             self.piece += 1;
             let quiet = self.moments.last().is_some_and(|last| last.day < from);
-            let before = self.standpoint(to);
+            let before = self.decision_state(to);
             if quiet && before.is_some() {
                 self.note(to, MomentKind::Waits, before);
             }
@@ -89,21 +89,21 @@ impl<'a> SourceRecorder<'a> {
     }
 
     /// Records the actions of the last step.
-    fn listen(&mut self, now: f64) {
+    fn record_actions(&mut self, now: f64) {
         let host = self.web.population.host[self.source as usize];
         for at in 0..self.inner.actions().len() {
             match self.inner.actions()[at] {
                 Action::Fetch { id, reason } if id == self.source => {
-                    self.asked = Some((now, reason, self.standpoint(now)));
+                    self.asked = Some((now, reason, self.decision_state(now)));
                 }
                 Action::SourceGone(id) if id == self.source => {
-                    self.note(now, MomentKind::GivenUp, self.standpoint(now));
+                    self.note(now, MomentKind::GivenUp, self.decision_state(now));
                 }
                 Action::Alarm(Alarm::HostDown(down)) if down == host => {
-                    self.note(now, MomentKind::HostDown, self.standpoint(now));
+                    self.note(now, MomentKind::HostDown, self.decision_state(now));
                 }
                 Action::Alarm(Alarm::HostRecovered(back)) if back == host => {
-                    self.note(now, MomentKind::HostBack, self.standpoint(now));
+                    self.note(now, MomentKind::HostBack, self.decision_state(now));
                 }
                 _ => {}
             }
@@ -111,7 +111,7 @@ impl<'a> SourceRecorder<'a> {
     }
 
     /// Returns what an event means for the source, or `None` if it does not concern it.
-    fn what(&mut self, now: f64, event: Event) -> Option<MomentKind> {
+    fn classify(&mut self, now: f64, event: Event) -> Option<MomentKind> {
         match event {
             Event::Added(source) if source == self.source => {
                 // Earlier changes are in the first copy.
@@ -161,20 +161,20 @@ impl Policy for SourceRecorder<'_> {
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
-        self.look(now);
+        self.record_until(now);
         if event == Event::Wake && self.inner.wake() > now {
             return;
         }
-        let what = self.what(now, event);
+        let what = self.classify(now, event);
         let before = match what {
             Some(MomentKind::Fetched { .. }) => self.asked.take().and_then(|(.., before)| before),
-            Some(_) => self.standpoint(now),
+            Some(_) => self.decision_state(now),
             None => None,
         };
         self.inner.step(now, event, fetches);
         if let Some(what) = what {
             self.note(now, what, before);
         }
-        self.listen(now);
+        self.record_actions(now);
     }
 }

@@ -116,9 +116,9 @@ impl FromStr for Signals {
 }
 
 /// Formats a time in the longest unit in which it is whole, otherwise in days.
-struct Spelled(f64);
+struct FormattedTime(f64);
 
-impl fmt::Display for Spelled {
+impl fmt::Display for FormattedTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, a_day) in UNITS {
             let number = (self.0 * a_day).round();
@@ -135,9 +135,9 @@ impl fmt::Display for Signals {
         match self {
             Self::Drawn(Quality { recall, precision, delay }) => {
                 write!(f, "recall={recall},precision={precision}")?;
-                if *delay > 0.0 { write!(f, ",delay={}", Spelled(*delay)) } else { Ok(()) }
+                if *delay > 0.0 { write!(f, ",delay={}", FormattedTime(*delay)) } else { Ok(()) }
             }
-            Self::Liar { every } => write!(f, "liar:every={}", Spelled(*every)),
+            Self::Liar { every } => write!(f, "liar:every={}", FormattedTime(*every)),
             Self::Recorded(said) => write!(f, "{} recorded", said.change_count()),
         }
     }

@@ -63,7 +63,9 @@ impl<'a> Xml<'a> {
                 Event::Start(start) => {
                     self.depth += 1;
                     if self.depth > DEEPEST {
-                        return Err(fault(format!("more than {DEEPEST} elements in each other")));
+                        return Err(fault(format!(
+                            "elements are nested more than {DEEPEST} levels deep"
+                        )));
                     }
                     begin(&start)
                 }

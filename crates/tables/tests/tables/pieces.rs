@@ -5,7 +5,7 @@ use std::path::Path;
 
 use freshet_tables::{Piece, Table, TableError, stream, write};
 
-/// Ids and change rates of the good rows with their numbers, and what is said of the others.
+/// Ids and change rates of the good rows with their numbers, and the errors of the others.
 #[derive(Debug, Default, PartialEq)]
 struct Streamed {
     rows: Vec<(u64, String, f64)>,

@@ -21,7 +21,7 @@ fn parse_kind(text: &str) -> Result<KindArgument, String> {
     }
 }
 
-/// NumberArgument; an empty value removes the filter.
+/// A number; an empty value removes the filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NumberArgument(Option<f64>);
 

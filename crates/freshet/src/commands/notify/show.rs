@@ -111,12 +111,9 @@ fn describe_state(row: &Destination, now: i64) -> String {
         (true, None) => "paused".to_owned(),
         (false, Some(error)) => {
             let times = pluralize(row.attempts as usize, "time", "times");
-            format!(
-                "failed {times}: {error}; format_next attempt {}",
-                format_next(row.retry_at, now)
-            )
+            format!("failed {times}: {error}; next attempt {}", format_next(row.retry_at, now))
         }
-        (false, None) => format!("format_last delivery {}", format_last(row.delivered_at, now)),
+        (false, None) => format!("last delivery {}", format_last(row.delivered_at, now)),
     }
 }
 

@@ -96,7 +96,7 @@ fn write_all(out: &mut String, facts: &PlanFacts<'_>) -> std::fmt::Result {
             format_significant(100.0 * starved as f64 / n as f64)
         )?;
     } else {
-        writeln!(out, "never fetched      none of the sources with importance and changes")?;
+        writeln!(out, "never fetched      none with an importance and a change rate above 0")?;
     }
     hosts(out, facts)?;
     if solution.spent < budget.get() * (1.0 - 1e-9) {
@@ -208,7 +208,7 @@ fn gain(facts: &PlanFacts<'_>, price: f64) -> String {
     let mut amount = 1.0;
     let is_small = |gain: f64| match measure.form {
         MeasureForm::OneMinusMean => 100.0 * gain < MIN_POINTS,
-        _ if measure.unit == "format_days" => gain * 86_400.0 < 1.0,
+        _ if measure.unit == "days" => gain * 86_400.0 < 1.0,
         _ => gain < MIN_POINTS,
     };
     while is_small(gain * amount) && 1000.0 * amount <= budget.get() {
@@ -222,7 +222,7 @@ fn gain(facts: &PlanFacts<'_>, price: f64) -> String {
         MeasureForm::OneMinusMean => {
             format!("{} points of {}", format_significant(100.0 * total), measure.label)
         }
-        _ if measure.unit == "format_days" => {
+        _ if measure.unit == "days" => {
             format!("{} less {}", format_days(total), measure.label)
         }
         _ => format!("{} less {}", format_significant(total), measure.label),

@@ -47,7 +47,7 @@ pub(crate) fn start(filter: &LogFilter, line: Arc<StatusLine>) {
 /// Writes log messages above the status line.
 struct LogWriter(Arc<StatusLine>);
 
-/// LogMessage that is printed when it is dropped.
+/// Message that is printed when it is dropped.
 struct LogMessage {
     bytes: Vec<u8>,
     line: Arc<StatusLine>,

@@ -26,55 +26,55 @@ pub(crate) struct SimulateArguments {
     pub(crate) table: Option<PathBuf>,
 
     /// Replay a trace: a file `page_id,unix_time` (.csv, .csv.gz), or git:PATH for a repository
-    #[arg(long, value_name = "FILE|git:PATH", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "FILE|git:PATH", help_heading = "Simulated web")]
     pub(crate) trace: Option<TraceSource>,
 
     /// Lifetimes of the pages of the trace [default: NAME_pages.csv beside NAME.csv]
-    #[arg(long, value_name = "FILE", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "FILE", help_heading = "Simulated web")]
     pub(crate) pages: Option<PathBuf>,
 
     /// Change process of the sources [default: poisson]
-    #[arg(long, value_name = "WEB", value_parser = parse_web(), help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "WEB", value_parser = parse_web(), help_heading = "Simulated web")]
     pub(crate) web: Option<WebKind>,
 
     /// Preset of the synthetic web; other options override it [default: default; azar for slots]
-    #[arg(long, value_name = "SHAPE", value_parser = parse_preset(), help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "SHAPE", value_parser = parse_preset(), help_heading = "Simulated web")]
     pub(crate) shape: Option<WebPreset>,
 
     /// Number of synthetic sources
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000), help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000), help_heading = "Simulated web")]
     pub(crate) sources: Option<u32>,
 
     /// Distribution of changes per day
     ///
     /// `lognormal[:MEDIAN,SIGMA]`, `gamma[:SHAPE,MEAN]`, `uniform[:LOW,HIGH]`, `equal[:VALUE]`,
     /// `zipf[:S]` or `zipf-draws[:S,RANGE]`.
-    #[arg(long, value_name = "DISTRIBUTION", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "Simulated web")]
     pub(crate) rates: Option<Distribution>,
 
     /// Distribution of importance, as for --rates; for a trace the default is equal
-    #[arg(long, value_name = "DISTRIBUTION", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "Simulated web")]
     pub(crate) importance: Option<Distribution>,
 
     /// Share of sources whose changes are all observed, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Simulated web")]
     pub(crate) observed_share: Option<f64>,
 
     /// Mean number of sources per host
-    #[arg(long, value_name = "N", value_parser = parse_at_least_one, help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "N", value_parser = parse_at_least_one, help_heading = "Simulated web")]
     pub(crate) per_host: Option<f64>,
 
     /// Fault and share of hosts, such as timeout:0.3, slow:0.1 or gone:0.05; may be repeated
     ///
     /// timeout: no response for one day every two weeks; slow: responses take an hour on such days;
     /// gone: the host disappears for good.
-    #[arg(long, value_name = "FAULT:SHARE", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "FAULT:SHARE", help_heading = "Simulated web")]
     pub(crate) fault: Vec<Fault>,
 
     /// Events on given days from a TOML file: budgets, outages, arrivals, change rates
     ///
     /// An example is at the end of this help.
-    #[arg(long, value_name = "FILE", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "FILE", help_heading = "Simulated web")]
     pub(crate) scenario: Option<PathBuf>,
 
     /// Simulate signals: recall=0.8,precision=0.5,delay=2h or liar:every=1d
@@ -82,16 +82,16 @@ pub(crate) struct SimulateArguments {
     /// recall: the share of changes that have a signal; precision: the share of signals that stand for
     /// a change; delay: their mean delay; the defaults are 1, 1 and 0. liar: signals for all sources at
     /// once, changed or not.
-    #[arg(long, value_name = "SIGNALS", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "SIGNALS", help_heading = "Simulated web")]
     pub(crate) signals: Option<Signals>,
 
     /// With --trace, replay recorded signals from a second trace
     ///
     /// Its rows are signals about pages with the same names. The time that both traces cover is simulated.
-    #[arg(long, value_name = "FILE", help_heading = "FinishedSimulation web")]
+    #[arg(long, value_name = "FILE", help_heading = "Simulated web")]
     pub(crate) signal_trace: Option<PathBuf>,
 
-    /// FinishedSimulation time in days [default: the whole trace, or 180]
+    /// Simulated time in days [default: the whole trace, or 180]
     #[arg(long, value_name = "DAYS", allow_hyphen_values = true, value_parser = parse_days)]
     pub(crate) days: Option<f64>,
 

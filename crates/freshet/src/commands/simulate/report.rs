@@ -123,7 +123,7 @@ impl<'a> SimulationReport<'a> {
                 .filter(|it| it.trace.is_none())
                 .map(|it| it.signals.to_string()),
             signal_trace: web.signals.as_ref().and_then(|it| it.trace.as_deref()),
-            scenario: scenario.scenario.turns.iter().map(turn).collect(),
+            scenario: scenario.scenario.turns.iter().map(event_report).collect(),
             policies: report.policies.iter().map(policy).collect(),
             series_days: simulated.series_days(),
         }
@@ -139,7 +139,7 @@ impl FinishedSimulation<'_> {
     }
 }
 
-fn turn(of: &ScenarioEvent) -> ScenarioEventReport {
+fn event_report(of: &ScenarioEvent) -> ScenarioEventReport {
     ScenarioEventReport { day: of.day, what: of.what.to_string() }
 }
 

@@ -46,10 +46,7 @@ fn describe(it: &UnhealthyDestination, now: i64) -> String {
     if it.paused {
         parts.push(format!("paused{duration}{why}"));
     } else if it.attempts > 0 {
-        parts.push(format!(
-            "failing{duration}{why}; format_next attempt {}",
-            format_next(tried, now)
-        ));
+        parts.push(format!("failing{duration}{why}; next attempt {}", format_next(tried, now)));
     }
     if it.dead > 0 {
         let dead = pluralize(it.dead as usize, "delivery", "deliveries");

@@ -206,9 +206,8 @@ pub(super) fn fetch_flash(last: Option<&Observation>) -> FlashMessage {
         StoredOutcome::Gone => {
             FlashMessage::error(format!("Fetch failed: the source is gone{note}."))
         }
-        StoredOutcome::Disallowed => {
-            FlashMessage::error(format!("Not fetched: disallowed by robots.txt{note}."))
-        }
+        // The note names what forbids it: robots.txt or the address guard.
+        StoredOutcome::Disallowed => FlashMessage::error(format!("Not fetched{note}.")),
     }
 }
 

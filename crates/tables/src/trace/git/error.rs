@@ -69,7 +69,7 @@ pub enum GitError {
         message: String,
     },
     /// The output of the program is not a log.
-    #[error("{}: git printed {found}, which is no log", path.display())]
+    #[error("{}: git printed {found}, which is not a log", path.display())]
     NotALog {
         /// The path.
         path: PathBuf,

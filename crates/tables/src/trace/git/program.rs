@@ -70,7 +70,7 @@ const LOG: [&str; 24] = [
 ];
 
 /// Longest stored text of git's standard error.
-const SAID: u64 = 16 << 10;
+const MAX_STDERR_BYTES: u64 = 16 << 10;
 
 /// The program, for a directory.
 pub(super) struct Program<'a> {
@@ -146,13 +146,13 @@ impl<'a> Program<'a> {
             _ => GitError::Run(error),
         })?;
         let mut running = Running(child);
-        let said = running.said();
+        let stderr = running.read_stderr();
         if let Some(out) = running.0.stdout.take() {
             listen(&mut BufReader::with_capacity(64 << 10, out))?;
         }
         let status = running.0.wait().map_err(GitError::Run)?;
-        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
-        if status.success() { Ok(()) } else { Err(GitError::failed(self.path, &said)) }
+        let stderr = stderr.and_then(|stderr| stderr.join().ok()).unwrap_or_default();
+        if status.success() { Ok(()) } else { Err(GitError::failed(self.path, &stderr)) }
     }
 }
 
@@ -161,14 +161,14 @@ struct Running(Child);
 
 impl Running {
     /// Reads its standard error, because a full pipe would block it.
-    fn said(&mut self) -> Option<JoinHandle<String>> {
+    fn read_stderr(&mut self) -> Option<JoinHandle<String>> {
         let mut pipe = self.0.stderr.take()?;
         Some(std::thread::spawn(move || {
-            let mut said = Vec::new();
+            let mut stderr = Vec::new();
             // Errors of reading are ignored.
-            let _ = pipe.by_ref().take(SAID).read_to_end(&mut said);
+            let _ = pipe.by_ref().take(MAX_STDERR_BYTES).read_to_end(&mut stderr);
             let _ = io::copy(&mut pipe, &mut io::sink());
-            String::from_utf8_lossy(&said).into_owned()
+            String::from_utf8_lossy(&stderr).into_owned()
         }))
     }
 }

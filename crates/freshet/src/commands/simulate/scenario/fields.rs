@@ -51,7 +51,7 @@ pub(super) struct Rates {
     pub(super) factor: f64,
 }
 
-/// SelectionField of hosts or sources.
+/// Selection of hosts or sources.
 pub(super) enum SelectionField {
     Share(f64),
     Named(Vec<String>),
