@@ -1,4 +1,4 @@
-//! Placement of the label of a dot: beside it, inside the plot, over as little as possible.
+//! Placement of the label of a dot: next to it, inside the plot, covering as little as possible.
 
 use crate::geometry::{Point, Rect};
 use crate::text::{self, BOLD, LABEL};

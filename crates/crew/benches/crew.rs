@@ -1,4 +1,4 @@
-//! What the best switching curve costs, in units of one sweep of value iteration over as many states,
+//! Cost of computing the best switching curve, in units of one sweep of value iteration over as many states,
 //! in the same run; and how many sweeps value iteration itself would take.
 //!
 //! `cargo bench -p freshet-crew --bench crew [-- LARGEST]`
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use freshet_crew::{Setting, best_fixed, solve};
 
-/// Value iteration ends when its bounds are this close, or after so many sweeps.
+/// Value iteration ends when its bounds are this close, or after this many sweeps.
 const CLOSE: f64 = 1e-8;
 const PATIENCE: u32 = 20_000;
 

@@ -141,7 +141,7 @@ proptest! {
         prop_assert!(few.measures.cost <= constant.cost + slack);
         prop_assert!(more.measures.cost <= few.measures.cost + slack);
         prop_assert!(free.measures.cost <= more.measures.cost + slack);
-        // As many as it can use are enough, and with one more nothing is better.
+        // With as many fetchers as it can use, one more brings no improvement.
         let same = solve(&setting, Some(free.policy.available() + 1)).unwrap();
         prop_assert!((same.measures.cost - free.measures.cost).abs() <= slack);
     }
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// Returns a gap that is small beside the cost, the weight and the rate of the processor, and a policy to
+/// Returns a gap that is small compared with the cost, the weight and the rate of the processor, and a policy to
 /// match.
 #[track_caller]
 fn check(fetch_rate: f64, buffer: u32, weight: f64, available: Option<u32>) -> Dynamic {
@@ -240,7 +240,7 @@ fn many_slow_fetchers_are_hardly_better_than_a_fixed_number() {
 #[test]
 fn fast_fetchers_keep_the_queue_full_and_lose_nothing() {
     let dynamic = check(1e9, 10, 1.0, None);
-    // Queue and fetches under way are ten together.
+    // Queue length and fetches in flight add up to ten.
     assert_eq!(dynamic.policy.targets(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
 }
 

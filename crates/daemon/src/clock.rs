@@ -9,7 +9,7 @@ use tokio::time::Instant;
 pub type Millis = i64;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
-/// A wall clock that goes back by more than this was set; less is ordinary clock discipline.
+/// A larger step back means that the wall clock was set; smaller ones are ordinary clock discipline.
 const MAX_BACKWARD_STEP_MS: Millis = 1_000;
 /// A wall clock that gains more than this on monotonic time was set, or the machine slept.
 const MAX_FORWARD_STEP_MS: Millis = 120_000;

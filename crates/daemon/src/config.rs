@@ -99,7 +99,7 @@ impl ServerConfig {
 /// Number of concurrent fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConcurrencySetting {
-    /// As many as keep the recording of results busy, by measured rates, up to this maximum.
+    /// Enough to keep the recording of results busy, by measured rates, up to this maximum.
     Auto(u32),
     /// A fixed number.
     Fixed(u32),

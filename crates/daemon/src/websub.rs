@@ -141,7 +141,7 @@ impl SubscriberState {
         rows.find(|row| row.feed == feed && row.intent == SubscriptionIntent::Subscribe)
     }
 
-    /// Replaces callback and secret for another hub, so that neither hub learns the other's.
+    /// Replaces callback and secret for another hub, so that neither hub learns those of the other.
     fn replace_identity(&mut self, callback: &str, identity: subscription::Identity) {
         let Some(entry) = self.subscriptions.get(callback) else { return };
         let mut row = entry.row.clone();

@@ -63,7 +63,7 @@ pub struct Assignment {
 /// Must be called within a tokio runtime with I/O and time enabled.
 ///
 /// # Errors
-/// Returns an error if the web cannot be opened, freshet ends before it is told to, or nothing can be shown.
+/// Returns an error if the web cannot be opened, freshet ends before it is asked to, or the output cannot be written.
 pub async fn run<S, F, E>(
     options: Options,
     show: &mut Show<'_>,

@@ -7,7 +7,7 @@ use crate::sketch::{COUNTERS, Sketch};
 /// bytes: fingerprints of different versions cannot be compared.
 pub const RULES_VERSION: u16 = 2;
 
-/// All that is kept of content to compare later content with. Encoded in
+/// Everything that is kept of content, for comparison with later content. Encoded in
 /// [`ContentSignature::ENCODED_LEN`] bytes, little-endian:
 ///
 /// | bytes | content |

@@ -300,7 +300,7 @@ impl SourceView<'_> {
         }
     }
 
-    /// Value per unit of importance so many days after the last fetch, for a source without
+    /// Value per unit of importance `days` days after the last fetch, for a source without
     /// observed changes.
     fn unit_value_after(&self, days: f64) -> f64 {
         match &self.signal_influence {

@@ -133,7 +133,7 @@ impl Penalty {
     ///
     /// A fetch now instead of at the next change saves the penalty until then, which takes `E[1/c]`
     /// in expectation; so `E[1/c]`, and not `1/E[c]`, counts, as in the limit of freshness when
-    /// polled. For freshness this is exactly optimal, because what is learnt does not depend on the
+    /// polled. For freshness this is exactly optimal, because what is learned does not depend on the
     /// fetches. For the other two it is the right point for the rule "fetch at the same number
     /// (age) again", and optimal once the rate is known. A belief that has counted a change has `a
     /// > 1`; if decay has reduced it below, `E[1/c]` is infinite and the source is fetched.

@@ -100,7 +100,7 @@ impl SignalsSinceFetch {
 /// Larger counts make no difference to any result.
 const MAX_SIGNALS: f64 = 1e9;
 
-/// Weight of a signal received so many days after a fetch, if signals arrive `delay` days late on
+/// Weight of a signal received this number of days after a fetch, if signals arrive `delay` days late on
 /// average: the probability `1 − e^(−s/d)` that the change it stands for was after the fetch, for
 /// an exponentially distributed delay. 1 without delay.
 #[must_use]

@@ -1,4 +1,4 @@
-//! robots.txt by RFC 9309: bytes in, verdicts with rule and line out.
+//! robots.txt by RFC 9309: parses bytes, and returns verdicts with rule and line.
 
 mod lines;
 mod path_encoding;

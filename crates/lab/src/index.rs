@@ -89,7 +89,7 @@ impl Index {
         };
         let above = |price: f64| rates(price).iter().sum::<f64>() > budget;
         let (low, high) = bisect(1e-9, 1e9, above);
-        // What rounding adds to a rate near its root.
+        // Rounding error of a rate near its root.
         let slack = 1e-10;
         let ends = rates(high).into_iter().zip(rates(low));
         ends.map(|(least, most)| (least * (1.0 - slack), most * (1.0 + slack))).collect()

@@ -1,4 +1,4 @@
-//! What a decision costs, in units of one pop and push on a plain binary heap of as many entries,
+//! Cost of a decision, in units of one pop and push on a plain binary heap of as many entries,
 //! in the same run.
 //!
 //! `cargo bench -p freshet-schedule --bench schedule [-- LARGEST]`

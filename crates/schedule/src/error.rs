@@ -44,7 +44,7 @@ pub enum ScheduleError {
     /// A phase is not in [0, 1).
     #[error("phase of source {source_index} is not in [0, 1): {phase}")]
     PhaseOutside {
-        /// Whose phase it is.
+        /// Index of the source.
         source_index: usize,
         /// The phase.
         phase: f64,

@@ -1,4 +1,4 @@
-//! Greedy by value: the choice of comparing all sources, at a fraction of the work.
+//! Greedy by value: the same choice as by comparing all sources, at a fraction of the work.
 
 #![allow(clippy::unwrap_used)]
 

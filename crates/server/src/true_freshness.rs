@@ -1,4 +1,5 @@
-//! Measured freshness. Only the demo has it: it generates its pages and knows when they changed.
+//! Measured freshness. Only the demo can measure it: it generates the pages and knows when they
+//! changed.
 
 use freshet_daemon::Millis;
 

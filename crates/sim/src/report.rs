@@ -80,7 +80,7 @@ impl Measured {
         }
     }
 
-    /// What the policies were asked to make good.
+    /// Objective of the policies.
     #[must_use]
     pub fn objective(&self, objective: impl Into<SimObjective>) -> MeanWithInterval {
         match objective.into() {
@@ -171,7 +171,7 @@ pub struct Report {
     pub calendar: Calendar,
     /// Requests per day.
     pub budget: f64,
-    /// What the policies were asked to make good.
+    /// Objective of the policies.
     pub objective: SimObjective,
     /// Number of seeds.
     pub seeds: usize,

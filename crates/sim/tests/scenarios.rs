@@ -191,7 +191,7 @@ fn rates_that_are_ten_times_as_high_all_at_once() {
     let report = report(&experiment(&["engine", "optimum", "uniform"], vec![rates(60.0, 10.0)]));
     let cost = |name: &str| mean(&of(&report, name).series.harmonic_cost, 90, 180);
     assert!(cost("uniform") > 1.2 * cost("optimum"), "the bound is told");
-    // The engine has learnt it a month later.
+    // The engine has learned it a month later.
     assert!(excess(&report, 30, 60) < 0.05, "{}", excess(&report, 30, 60));
     assert!(excess(&report, 90, 180) < 0.05, "{}", excess(&report, 90, 180));
 }

@@ -21,7 +21,7 @@ impl IntegrityReport {
     }
 }
 
-/// Queries that return true in an intact store, each with the message for one that is not.
+/// Queries that return true in an intact store, each with the message if it is not.
 const INVARIANTS: &[(&str, &str)] = &[
     (
         "SELECT (SELECT count(*) FROM schedule WHERE NOT flags & 4)

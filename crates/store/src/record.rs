@@ -101,7 +101,7 @@ pub struct Batch {
     pub host_cooldowns: Vec<HostCooldown>,
     /// Fetched robots.txt files.
     pub robots: Vec<RobotsRecord>,
-    /// State of the engine that belongs to no source or host; `None` keeps the present one.
+    /// Global state of the engine; `None` keeps the current one.
     pub engine_checkpoint: Option<Vec<u8>>,
     /// Spending. Amounts at the same time are added up.
     pub ledger: Vec<LedgerEntry>,

@@ -115,7 +115,7 @@ impl CountedWindow {
     /// E[min(X + Y, n)] = E[min(X, n)] + E[min(Y, n)] − Σ P(X > q) · P(Y ≥ n − q), q = 0, …, n−1.
     ///
     /// It is at least the larger of the first two, so the difference costs one bit. Mostly there is
-    /// nothing to subtract: X and Y come to n together only if pages change that often.
+    /// nothing to subtract: X + Y reaches n only if pages change that often.
     fn joint(&self) -> f64 {
         let (newer, both) = (self.newer.parts(), self.newer.worth());
         let Some((&sum, rows)) = self.rows.split_last() else { return both };

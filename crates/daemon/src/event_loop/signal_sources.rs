@@ -64,7 +64,7 @@ pub(crate) struct CompletedSignalSourceChange {
 }
 
 impl SignalSources {
-    /// Loads all signal sources, and the event that tells the engine of them before it learns of
+    /// Loads all signal sources, and the event that informs the engine about them before it learns about
     /// their sources.
     pub(crate) fn load(reader: &Reader, back: f64) -> Result<(Self, Event), StoreError> {
         let mut signal_sources = Self::default();
@@ -263,7 +263,8 @@ impl EventLoop {
         }
     }
 
-    /// Returns the part of the reserved limit that went to pages known after all.
+    /// Releases the part of the reserved limit that is not needed because the pages were already
+    /// known.
     fn refund_reserved(&mut self, root: u32, added: u32, reserved: u32) {
         if let Some(known) = self.in_flight.signal_sources.by_id.get_mut(&root) {
             known.sources_added =

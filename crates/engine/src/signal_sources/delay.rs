@@ -56,7 +56,7 @@ impl DelayEstimate {
             && self.days.is_finite()
     }
 
-    /// Weight of a signal received so many days after a fetch that found a change.
+    /// Weight of a signal received this number of days after a fetch that found a change.
     pub(crate) fn weight(&self, days: f64) -> f64 {
         self.mean_of(|delay| signal_weight(days, delay))
     }

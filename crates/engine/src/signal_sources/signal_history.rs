@@ -96,7 +96,7 @@ impl SignalHistory {
         self.next = place.map_or(0, |place| place + 1);
     }
 
-    /// Records a signal received so many days after the last fetch.
+    /// Records a signal received this number of days after the last fetch.
     pub(crate) fn record_signal(&mut self, days: f64, weight: f64, is_in_flight: bool) {
         self.last_signal_after = days as f32;
         if self.count == 0 {
@@ -125,7 +125,7 @@ impl SignalHistory {
         (self.in_flight_count, self.in_flight_signals) = (0, 0.0);
     }
 
-    /// Records a copy made so many days after the previous one. Keeps only signals received while
+    /// Records a copy made this number of days after the previous one. Keeps only signals received while
     /// the fetch was in flight.
     pub(crate) fn record_copy(&mut self, days: f64) {
         (self.count, self.signals) = (self.in_flight_count, self.in_flight_signals);
@@ -141,7 +141,7 @@ impl SignalHistory {
         }
     }
 
-    /// Signals since the last fetch, after so many days.
+    /// Signals since the last fetch, after this number of days.
     pub(crate) fn since_fetch(&self, days: f64) -> SignalsSinceFetch {
         SignalsSinceFetch { days, count: f64::from(self.signals) }
     }
@@ -172,7 +172,7 @@ impl From<&SignalHistory> for ActiveSignals {
 }
 
 impl ActiveSignals {
-    /// Signals since the last fetch, after so many days.
+    /// Signals since the last fetch, after this number of days.
     pub(crate) fn since_fetch(&self, days: f64) -> SignalsSinceFetch {
         // Before the first signal there was none.
         let signals = if days < f64::from(self.first_signal_after) { 0.0 } else { self.signals };

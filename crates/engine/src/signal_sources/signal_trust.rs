@@ -205,7 +205,7 @@ pub(crate) struct ReadValueModel {
 }
 
 impl ReadValueModel {
-    /// Value of a read after so many days, if a new source has the given importance.
+    /// Value of a read after this number of days, if a new source has the given importance.
     pub(crate) fn read_value(&self, penalty: Penalty, days: f64, importance: f64) -> f64 {
         let mut value = 0.5 * importance * self.sources_found * days * days;
         for (at, class_value) in self

@@ -211,7 +211,7 @@ fn run() -> Result<Outcome, LabError> {
 
 fn picture(freshness: &[[Played; 3]], harmonic: &[[Played; 3]]) -> Picture {
     let mut figure = Figure::new("Averaging over the belief against plugging in its mean")
-        .subtitle("sources that have to be learnt, at an equal budget")
+        .subtitle("sources that have to be learned, at an equal budget")
         .columns(2)
         .plot_height(250)
         .width(980);

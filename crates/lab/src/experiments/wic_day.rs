@@ -46,7 +46,7 @@ impl Day {
     }
 }
 
-/// What each tail gives, the usual one first.
+/// Results of each tail, the usual one first.
 pub(super) fn by_tail(percents: &[f64]) -> String {
     let tails = std::iter::once(TAIL).chain(OTHER_TAILS);
     let each = percents.iter().zip(tails).map(|(it, tail)| format!("{it:.1} % with n^−{tail}"));
@@ -74,7 +74,7 @@ pub(super) const ABOUT: &str = "The auction data of the paper are not at hand. 7
 const TAIL: f64 = 4.0;
 /// Tails that look like auctions as well, for claims that may depend on them.
 pub(super) const OTHER_TAILS: [f64; 3] = [2.0, 3.0, 6.0];
-/// What would settle a claim that holds for some tails and not for others.
+/// Data that would decide a claim that holds only for some tails.
 pub(super) const MISSING: &str = "the auction data: how many bids a page gets, and how they follow \
      each other";
 const LATE: f64 = 0.4;

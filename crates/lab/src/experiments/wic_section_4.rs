@@ -77,7 +77,7 @@ fn run() -> Result<Outcome, LabError> {
     Ok(Outcome::new([table, best()?, life()]))
 }
 
-/// Both schedules against the optimum over all of them, where that can be had.
+/// Both schedules against the optimum over all of them, where it can be computed.
 fn best() -> Result<Table, LabError> {
     let all = chances(3, 8)?;
     let mut table = Table::list("3 pages, 8 instants: against the best of all schedules");
@@ -114,7 +114,7 @@ fn life() -> Table {
             })
             .sum()
     };
-    // Change by change: the chance of so many changes so far.
+    // Change by change: the chance of this many changes so far.
     let mut counts = vec![1.0];
     for _ in 0..delay {
         let mut next = vec![0.0; counts.len() + 1];

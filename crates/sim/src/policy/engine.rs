@@ -22,17 +22,17 @@ pub(super) struct Engine {
     there: Vec<bool>,
     /// Future change rates, if the engine knows them.
     later: VecDeque<Vec<f64>>,
-    hearing: Hearing,
+    signal_use: SignalUse,
 }
 
 /// Use of signals.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hearing {
+enum SignalUse {
     /// Learns the worth of signals.
     Learning,
     /// Ignores signals.
     None,
-    /// Takes every signal as a change, and assumes that there are no other changes.
+    /// Treats every signal as a change, and assumes that there are no other changes.
     Blind,
 }
 
@@ -53,12 +53,12 @@ impl Engine {
     pub(super) fn new(setting: &Setting<'_>, variant: Option<&str>) -> Self {
         let population = &setting.web.population;
         let known = variant == Some("known");
-        let hearing = match variant {
-            Some("ignoring") => Hearing::None,
-            Some("blind") => Hearing::Blind,
-            _ => Hearing::Learning,
+        let signal_use = match variant {
+            Some("ignoring") => SignalUse::None,
+            Some("blind") => SignalUse::Blind,
+            _ => SignalUse::Learning,
         };
-        let blind = |i: usize| hearing == Hearing::Blind && setting.web.is_signalled(i);
+        let blind = |i: usize| signal_use == SignalUse::Blind && setting.web.is_signalled(i);
         let rates = knowledge(setting, false).change_rate;
         let prior = match variant {
             Some("prior") => true_prior(&rates),
@@ -86,7 +86,7 @@ impl Engine {
         let mut engine = freshet_engine::Engine::new(0.0, settings);
         let mut actions = Vec::new();
         engine.step(0.0, freshet_engine::Event::CapacityAdded(u32::MAX), &mut actions);
-        if hearing == Hearing::Learning && setting.web.heralded.is_some() {
+        if signal_use == SignalUse::Learning && setting.web.heralded.is_some() {
             let signal_source = SignalSource { number: SIGNAL_SOURCE, source: None };
             let described =
                 freshet_engine::Event::SignalSourcesDescribed(vec![(signal_source, None)]);
@@ -97,7 +97,7 @@ impl Engine {
             if known { setting.web.known_rates(setting.calendar.days) } else { VecDeque::new() };
         later.pop_front();
         let there = vec![false; population.len()];
-        Self { engine, descriptions, actions, there, later, hearing }
+        Self { engine, descriptions, actions, there, later, signal_use }
     }
 
     /// Returns the engine.
@@ -146,7 +146,7 @@ impl Policy for Engine {
     }
 
     fn hears(&self) -> bool {
-        self.hearing != Hearing::None
+        self.signal_use != SignalUse::None
     }
 
     fn step(&mut self, now: f64, event: Event, fetches: &mut Vec<u32>) {
@@ -170,13 +170,13 @@ impl Policy for Engine {
             }),
             Event::Rates => freshet_engine::Event::SourcesDescribed(self.turn_rates()),
             Event::Changed(source) => freshet_engine::Event::ChangeObserved(source),
-            Event::Signalled(source) => match self.hearing {
-                Hearing::Learning => {
+            Event::Signalled(source) => match self.signal_use {
+                SignalUse::Learning => {
                     let signal = Signal { source, signal_source: SIGNAL_SOURCE, change_time: None };
                     freshet_engine::Event::SignalReceived(signal)
                 }
-                Hearing::Blind => freshet_engine::Event::ChangeObserved(source),
-                Hearing::None => return,
+                SignalUse::Blind => freshet_engine::Event::ChangeObserved(source),
+                SignalUse::None => return,
             },
             Event::Fetched { source, outcome } => freshet_engine::Event::FetchFinished {
                 id: source,

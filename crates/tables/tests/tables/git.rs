@@ -240,7 +240,7 @@ fn a_directory_inside_means_the_files_below_it() {
         let pathspecs = pathspecs.iter().map(Into::into).collect();
         check(path, &GitOptions { pathspecs, ..GitOptions::default() }, expect);
     };
-    // They were there until the last commit, whatever that was about.
+    // They existed until the last commit, whatever it changed.
     check_specs(&inside, &[], &["d/b.md 1 to 4: []", "d/e/c.txt 1 to 4: []"]);
     check_specs(&inside, &["*.md"], &["d/b.md 1 to 4: []"]);
     check_specs(&inside, &[":!*.md"], &["d/e/c.txt 1 to 4: []"]);

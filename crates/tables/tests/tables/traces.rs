@@ -1,4 +1,4 @@
-//! The recorded traces that lie beside the project, where they do.
+//! The recorded traces in the directory beside the project, if present.
 
 use std::collections::HashMap;
 use std::fs::File;
