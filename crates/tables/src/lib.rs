@@ -19,7 +19,7 @@
 //! | `max_rate` | `min_rate` or more, `inf` is no limit | `inf` |
 //!
 //! A cell without a value (empty, or null) takes the default. Sources without a host share the
-//! empty name in [`freshet_model::Hosts::names`], which is not a host and has no limit. Numbers other
+//! empty name in [`freshet_model::HostColumn::names`], which is not a host and has no limit. Numbers other
 //! than 0 are between 1e-30 and 1e30, so that the planner can square them.
 
 mod column;
