@@ -16,7 +16,7 @@ use crate::commands::instance::{ConfigArguments, Instance, call_daemon, unexpect
 use crate::commands::ls::{SourceHost, SourceRow, state_name};
 use crate::commands::status::format_bytes;
 use crate::failure::Failure;
-use crate::number::{format_days, format_significant};
+use crate::number::{format_days, format_significant, pluralize};
 use crate::output::{print_json, print_text};
 use crate::terminal;
 use crate::time_format::{format_duration, format_last, format_relative, rfc3339};
@@ -165,7 +165,7 @@ fn describe_source(source: &Source, host: &str, now: i64) -> String {
     let mut out = format!("{}\n\n", terminal::sanitize_line(&source.url));
     let failures = match source.failures {
         0 => String::new(),
-        some => format!(", {some} failures in a row"),
+        number => format!(", {} in a row", pluralize(number as usize, "failure", "failures")),
     };
     write_row(&mut out, "state", &format!("{}{failures}", state_name(source)));
     write_row(&mut out, "host", host);
@@ -194,7 +194,7 @@ fn describe_source(source: &Source, host: &str, now: i64) -> String {
     }
     let fetches = match source.fetches {
         0 => String::new(),
-        some => format!(", {some} fetches"),
+        number => format!(", {}", pluralize(number as usize, "fetch", "fetches")),
     };
     write_row(&mut out, "added", &format!("{}{fetches}", format_relative(source.added_at, now)));
     write_row(&mut out, "fetched", &format_last(source.fetched_at, now));

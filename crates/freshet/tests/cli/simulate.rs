@@ -293,7 +293,7 @@ fn signals_of_a_second_trace() {
 
     fs::write(folder.path("x.csv"), "page_id,unix_time\n9,432000\n9,600000\n").unwrap();
     let ran = folder.run("simulate --trace t.csv --signal-trace x.csv");
-    let fact = "the signals are about 1 sources, and none of them is among the 3 of the trace";
+    let fact = "the signals are about 1 sources, none of which is among the 3 of the trace";
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains(fact) && ran.err.contains("hint: both traces"), "{}", ran.err);
 }
