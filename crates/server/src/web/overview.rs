@@ -247,6 +247,9 @@ fn more_budget_card(
         (Some(_), Some(it)) if it.now.is_enough => {
             ("none".to_owned(), String::new(), "Every fetch worth making is already made")
         }
+        (Some(_), _) if inputs.is_unspent() => {
+            ("none".to_owned(), String::new(), "The current budget is not used up")
+        }
         (Some(gain), Some(_)) => (
             format::signed_points(gain),
             format!("of freshness for {fetches}"),

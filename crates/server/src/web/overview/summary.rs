@@ -43,6 +43,13 @@ pub(super) struct SummaryInputs {
     pub(super) attention_items: usize,
 }
 
+impl SummaryInputs {
+    /// True if less than half of the budget of the last day was used.
+    pub(super) fn is_unspent(&self) -> bool {
+        self.uptime >= DAY && self.spent < 0.5 * self.budget
+    }
+}
+
 /// The summary in a few sentences.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Summary {
@@ -104,8 +111,7 @@ fn limit(inputs: &SummaryInputs) -> Limit {
     if inputs.unfetchable as f64 > UNFETCHABLE_SHARE * inputs.sources as f64 {
         return unfetchable_limit(inputs);
     }
-    let is_unspent = inputs.uptime >= DAY && inputs.spent < 0.5 * inputs.budget;
-    if inputs.saturated_hosts > 0 && (is_unspent || inputs.is_enough) {
+    if inputs.saturated_hosts > 0 && (inputs.is_unspent() || inputs.is_enough) {
         return (
             format!(
                 "Freshness is limited by the rate limits of {hosts}, which allow fewer fetches than \
