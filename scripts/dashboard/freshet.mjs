@@ -91,7 +91,7 @@ export async function startDemo(binary, length) {
       const log = demo.log();
       await rm(folder, { recursive: true, force: true });
       expect(code === 0, `the demo ended with ${code}: ${log}`);
-      expect(log.includes("With as many requests"), `the demo has no summary: ${log}`);
+      expect(log.includes("With the same number of requests"), `the demo has no summary: ${log}`);
     },
   };
 }
